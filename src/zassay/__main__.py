@@ -1,0 +1,5 @@
+import sys
+
+from zassay.cli import main
+
+sys.exit(main())
