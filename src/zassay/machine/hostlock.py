@@ -1,0 +1,51 @@
+"""One measurement at a time per host: a lock that every zassay on this machine respects, whoever started it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from zassay.errors import Problem
+
+LOCK = "zassay-measuring.lock"
+WAIT_S = 6 * 3600.0
+
+
+def path() -> Path:
+    return Path(os.environ.get("ZASSAY_LOCK") or Path(tempfile.gettempdir()) / LOCK)
+
+
+@contextlib.contextmanager
+def alone(say: Callable[[str], None], wait_s: float = WAIT_S) -> Iterator[None]:
+    """Hold the host for measuring; waits, saying so once, at most ``wait_s`` seconds."""
+    where = path()
+    # Mode 666 and no truncation: other users of this host must be able to take the same lock.
+    descriptor = os.open(where, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        _take(descriptor, where, say, wait_s)
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"pid {os.getpid()}\n".encode())
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int, where: Path, say: Callable[[str], None], wait_s: float) -> None:
+    end = time.monotonic() + wait_s
+    told = False
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(descriptor, 100, 0).decode(errors="replace").strip()
+        if not told:
+            say(f"another measurement ({holder}) has this host; waiting for it")
+            told = True
+        if time.monotonic() > end:
+            raise Problem(f"another measurement ({holder}) kept this host for {wait_s:.0f} s", f"its lock is {where}")
+        time.sleep(0.2)

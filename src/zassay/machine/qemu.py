@@ -1,0 +1,219 @@
+"""Backend ``qemu``: plain QEMU in user mode. No root, no daemon, no network, no socket files.
+
+The command line is a list of small functions that each return words. Data disks are raw, preallocated and opened with
+O_DIRECT, so that no cache below the guest can answer for the device; only the throwaway root is a qcow2 overlay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from zassay import proc
+from zassay.errors import Problem
+from zassay.machine.channel import Agent, Qmp, Reply
+from zassay.machine.leftovers import Record
+
+QEMU = "qemu-system-x86_64"
+FIRST_DISK_SLOT = 0x6
+KERNEL_WORDS = "console=ttyS0 net.ifnames=0 mitigations=off panic=-1 quiet loglevel=4 random.trust_cpu=on"
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A data disk as QEMU sees it: found in the guest by ``serial``; limits in bytes/s and operations/s, 0 = none."""
+
+    serial: str
+    path: Path
+    read_only: bool = False
+    bytes_per_s: int = 0
+    operations_per_s: int = 0
+    direct: bool = True
+
+
+@dataclass(frozen=True)
+class Launch:
+    """All that decides a QEMU command line, but for what differs from start to start (descriptors, logs)."""
+
+    accel: str
+    cpu_model: str
+    cpus: int
+    memory: int
+    kernel: Path
+    initrd: Path
+    root: Path
+    disks: tuple[Disk, ...] = ()
+    ram_file: Path | None = None
+    ram_shared: bool = False
+    incoming: bool = False
+    extra: tuple[str, ...] = field(default=())
+
+
+def machine_words(launch: Launch) -> list[str]:
+    accel = "tcg,thread=multi,tb-size=256" if launch.accel == "tcg" else launch.accel
+    head = [QEMU, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-M", "q35", "-accel", accel]
+    return [*head, "-cpu", launch.cpu_model, "-smp", str(launch.cpus), *memory_words(launch)]
+
+
+def memory_words(launch: Launch) -> list[str]:
+    size = f"{launch.memory >> 20}M"
+    if launch.ram_file is None:
+        return ["-m", size]
+    share = "on" if launch.ram_shared else "off"
+    backend = f"memory-backend-file,id=ram,size={size},mem-path={launch.ram_file},share={share}"
+    return ["-m", size, "-object", backend, "-machine", "memory-backend=ram"]
+
+
+def kernel_words(launch: Launch) -> list[str]:
+    return ["-kernel", str(launch.kernel), "-initrd", str(launch.initrd), "-append", KERNEL_WORDS]
+
+
+def console_words(console: Path) -> list[str]:
+    return ["-serial", f"file:{console}"]
+
+
+def channel_words(agent_fd: int, qmp_fd: int) -> list[str]:
+    return [
+        *["-device", "virtio-serial-pci,addr=0x4", "-chardev", f"socket,id=agent,fd={agent_fd}"],
+        *["-device", "virtserialport,chardev=agent,name=zassay.agent"],
+        *["-chardev", f"socket,id=qmp,fd={qmp_fd}", "-mon", "chardev=qmp,mode=control"],
+    ]
+
+
+def entropy_words() -> list[str]:
+    return ["-device", "virtio-rng-pci,addr=0x3", "-device", "vmgenid,guid=auto"]
+
+
+def root_words(root: Path) -> list[str]:
+    drive = f"driver=qcow2,node-name=root,file.driver=file,file.filename={root},cache.no-flush=on"
+    return ["-blockdev", drive, "-device", "virtio-blk-pci,drive=root,serial=root,addr=0x5"]
+
+
+def disk_words(disk: Disk, index: int) -> list[str]:
+    node, words = disk.serial, list[str]()
+    mode = "on" if disk.read_only else "off"
+    cache = "file.cache.direct=on,file.aio=native" if disk.direct else "file.cache.direct=off"
+    drive = f"driver=raw,node-name={node},read-only={mode},file.driver=file,file.filename={disk.path}"
+    words += ["-blockdev", f"{drive},{cache}"]
+    if disk.bytes_per_s or disk.operations_per_s:
+        words += throttle_words(disk, node)
+        node = f"{node}-slow"
+    device = f"virtio-blk-pci,drive={node},serial={disk.serial},addr={FIRST_DISK_SLOT + index:#x}"
+    return [*words, "-device", device]
+
+
+def throttle_words(disk: Disk, node: str) -> list[str]:
+    limits = f"x-bps-total={disk.bytes_per_s},x-iops-total={disk.operations_per_s}"
+    group = f"throttle-group,id={node}-limit,{limits}"
+    return [
+        "-object",
+        group,
+        "-blockdev",
+        f"driver=throttle,node-name={node}-slow,throttle-group={node}-limit,file={node}",
+    ]
+
+
+def command_line(launch: Launch, console: Path, agent_fd: int, qmp_fd: int) -> list[str]:
+    disks = [word for index, disk in enumerate(launch.disks) for word in disk_words(disk, index)]
+    incoming = ["-incoming", "defer"] if launch.incoming else []
+    return [
+        *machine_words(launch),
+        *kernel_words(launch),
+        *console_words(console),
+        *channel_words(agent_fd, qmp_fd),
+        *entropy_words(),
+        *root_words(launch.root),
+        *disks,
+        *launch.extra,
+        *incoming,
+    ]
+
+
+def make_overlay(backing: Path, overlay: Path, backing_format: str = "qcow2") -> None:
+    words = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", backing_format, "-b", str(backing), str(overlay)]
+    proc.run(words, deadline_s=30)
+
+
+def make_raw_disk(path: Path, size: int) -> None:
+    """A preallocated raw disk of ``size`` bytes (no holes: the first write must not allocate on the host)."""
+    with path.open("wb") as handle:
+        os.posix_fallocate(handle.fileno(), 0, size)
+
+
+def make_placeholder(path: Path, size: int) -> None:
+    with path.open("wb") as handle:
+        handle.truncate(size)
+
+
+class Guest:
+    """A running virtual machine with a shell (the agent) and QMP."""
+
+    def __init__(self, process: subprocess.Popen[bytes], agent: Agent, qmp: Qmp, console: Path, argv: Sequence[str]) -> None:
+        self._process, self._agent = process, agent
+        self.qmp, self.console, self.argv = qmp, console, tuple(argv)
+        self.started = time.monotonic()
+
+    def run(self, script: str, deadline_s: float) -> Reply:
+        return self._agent.run(script, deadline_s)
+
+    def put(self, path: str, data: bytes, mode: int = 0o644) -> Reply:
+        return self._agent.put(path, data, mode)
+
+    def must(self, script: str, deadline_s: float) -> Reply:
+        """Run a script that has to succeed; the Problem shows it, its code, its last lines and the console log."""
+        reply = self.run(script, deadline_s)
+        if reply.code != 0:
+            tail = proc.failure_hint((reply.out + reply.err).decode(errors="replace"), self.console)
+            raise Problem(f"guest command ended with code {reply.code}: {script.strip()}", tail)
+        return reply
+
+    def wait_ready(self, deadline_s: float) -> float:
+        """Seconds from the start of QEMU to the end of the first command in the guest."""
+        try:
+            self._agent.run("true", deadline_s)
+        except Problem as problem:
+            raise Problem(f"the guest did not come up: {problem.message}", self.log_tail()) from None
+        return time.monotonic() - self.started
+
+    def log_tail(self) -> str:
+        text = self.console.read_text(errors="replace") if self.console.exists() else ""
+        return proc.failure_hint(text, self.console)
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+
+def _pair() -> tuple[socket.socket, socket.socket]:
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+
+
+@contextlib.contextmanager
+def start(launch: Launch, console: Path, record: Record | None = None) -> Iterator[Guest]:
+    """Start a virtual machine; it ends with the block, and with this process even when that is killed."""
+    log = console.with_suffix(".qemu.log")
+    with contextlib.ExitStack() as stack:
+        agent_here, agent_there = map(stack.enter_context, _pair())
+        qmp_here, qmp_there = map(stack.enter_context, _pair())
+        argv = command_line(launch, console, agent_there.fileno(), qmp_there.fileno())
+        fds = (agent_there.fileno(), qmp_there.fileno())
+        process = stack.enter_context(proc.child(argv, log=log, pass_fds=fds))
+        agent_there.close()
+        qmp_there.close()
+        if record:
+            record.guest(process.pid)
+
+        def alive() -> bool:
+            return process.poll() is None
+
+        guest = Guest(process, Agent(agent_here, alive), Qmp(qmp_here, alive), console, argv)
+        try:
+            guest.qmp.greet()
+        except Problem as problem:
+            raise Problem(f"QEMU did not start: {problem.message}", proc.failure_hint(log.read_text(), log)) from None
+        yield guest
