@@ -1,0 +1,27 @@
+"""Every property and tunable reads back as it was set: a default that crept in is not what was planned."""
+
+import re
+
+from zassay import filesystems
+from zassay.gates import Gate
+from zassay.readers import pairs
+from zassay.record import RunFiles
+from zassay.study import Settings
+
+
+class ReadBack(Gate):
+    name = "readback"
+
+    def check(self, run: RunFiles) -> tuple[bool, str, str]:
+        fields = {key: run.settings[key] for key in Settings.__dataclass_fields__}
+        expected = filesystems.get(run.settings["filesystem"]).expected(Settings(**fields))
+        found = {key: chosen(value) for key, value in pairs(run.text("readback")).items()}
+        wrong = {key: found.get(key, "(nothing)") for key, value in expected.items() if found.get(key) != value}
+        wanted = ", ".join(f"{key}={expected[key]}" for key in wrong) or f"{len(expected)} settings as set"
+        return not wrong, wanted, ", ".join(f"{key}={value}" for key, value in wrong.items()) or "the same"
+
+
+def chosen(value: str) -> str:
+    """Parameters that list their choices mark the one in force: ``fastest [scalar] sse2``."""
+    match = re.search(r"\[(\S+)\]", value)
+    return match.group(1) if match else value

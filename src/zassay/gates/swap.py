@@ -1,0 +1,14 @@
+"""The guest did not swap."""
+
+from zassay.gates import Gate
+from zassay.readers import colon_table
+from zassay.record import RunFiles
+
+
+class Swap(Gate):
+    name = "swap"
+
+    def check(self, run: RunFiles) -> tuple[bool, str, str]:
+        table = colon_table(run.text("vmstat"))
+        pages = table["pswpin"] + table["pswpout"]
+        return pages == 0, "no page swapped", f"{pages} pages"

@@ -1,0 +1,230 @@
+"""The order of one boot: named steps around one guest, everything they said kept verbatim.
+
+The raw folder appears whole (written aside, renamed) with a ``status.json`` that says ok, or which step failed and why.
+A failed run is data too: it is kept with its reason and never measured over silently.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import io
+import json
+import shutil
+import tarfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from zassay import collectors, files, filesystems, registry, workloads
+from zassay.errors import Problem
+from zassay.machine.channel import Reply
+from zassay.machine.qemu import Guest
+from zassay.study import Cell
+
+OUT = "/run/zassay/run"
+PREAMBLE = f"""set -eu -o pipefail
+OUT={OUT}
+mark() {{
+    read -r _up _ </proc/uptime
+    _now=$EPOCHREALTIME
+    read -r _ _cpu </proc/stat
+    printf '%s %s %s cpu %s\\n' "$1" "$_up" "$_now" "$_cpu" >>$OUT/marks
+}}
+snap() {{
+    cat /proc/diskstats >$OUT/snap.$1.diskstats
+    if [ -r /proc/spl/kstat/zfs/arcstats ]; then cat /proc/spl/kstat/zfs/arcstats >$OUT/snap.$1.arcstats; fi
+}}
+"""
+FACTS = """{
+printf 'kernel\\t%s\\n' "$(uname -r)"
+read -r v </sys/module/zfs/version; printf 'zfs_module\\t%s\\n' "$v"
+printf 'zfs_tools\\t%s\\n' "$(zfs version | head -n 1)"
+read -r v </sys/devices/system/clocksource/clocksource0/current_clocksource; printf 'clocksource\\t%s\\n' "$v"
+printf 'cpu_model\\t%s\\n' "$(sed -n 's/^model name[^:]*: //p;T;q' /proc/cpuinfo)"
+printf 'cpu_flags\\t%s\\n' "$(sed -n 's/^flags[^:]*: //p;T;q' /proc/cpuinfo)"
+printf 'cpus\\t%s\\n' "$(grep -c ^processor /proc/cpuinfo)"
+for d in /sys/block/vd*; do read -r s <$d/serial || true; printf 'disk.%s\\t%s\\n' "$s" "${d##*/}"; done
+for q in /sys/block/vd*/queue/scheduler; do read -r s <$q; d=${q#/sys/block/}; printf 'scheduler.%s\\t%s\\n' "${d%%/*}" "$s"; done
+} >$OUT/facts
+"""
+
+
+@dataclass
+class Run:
+    """One run under way: the cell, the guest, and the folder aside in which its record grows."""
+
+    cell: Cell
+    guest: Guest
+    aside: Path
+    source_serial: str
+    base_facts: dict[str, Any]
+    step: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+    _transcript: list[str] = field(default_factory=list)
+
+    def do(self, script: str, deadline_s: float) -> Reply:
+        """Run a script in the guest after the preamble; all of it goes into the transcript."""
+        reply = self.guest.run(PREAMBLE + script, deadline_s)
+        self._note(script, reply)
+        if reply.code != 0:
+            raise StepFailed(self.step, script, reply)
+        return reply
+
+    def _note(self, script: str, reply: Reply) -> None:
+        entry = {"step": self.step, "script": script, "code": reply.code, "guest_s": reply.guest_s}
+        entry |= {"host_s": round(reply.host_s, 4), "out": _text(reply.out), "err": _text(reply.err)}
+        self._transcript.append(files.canonical_json(entry))
+
+    def save_transcript(self) -> None:
+        files.write_text(self.aside / "transcript.jsonl", "".join(f"{line}\n" for line in self._transcript))
+
+    @contextlib.contextmanager
+    def named(self, step: str) -> Iterator[None]:
+        self.step = step
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[step] = round(self.seconds.get(step, 0.0) + time.monotonic() - start, 4)
+
+
+class StepFailed(Problem):
+    """A guest command that failed: its last words first, then the whole command as it can be pasted."""
+
+    def __init__(self, step: str, script: str, reply: Reply) -> None:
+        tail = (_text(reply.out) + _text(reply.err)).strip().splitlines()[-10:]
+        late = " (its deadline passed)" if reply.code == 124 else ""
+        last = tail[-1] if tail else "it printed nothing"
+        shown = "\n".join(f"| {line}" for line in script.strip().splitlines()[:20])
+        super().__init__(
+            f"exit code {reply.code}{late}: {last}", "\n".join([*tail[:-1], f"guest command of step {step}:", shown])
+        )
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return "base64:" + base64.b64encode(data).decode()
+
+
+def prepare(run: Run) -> None:
+    """Set the clock, write down what this guest is, make the filesystem."""
+    settings = run.cell.settings
+    filesystem = filesystems.get(settings.filesystem)
+    devices = [f"/dev/disk/by-id/virtio-{serial}" for serial in settings.pool["disks"]]
+    with run.named("facts"):
+        run.do(f"mkdir -p $OUT\ndate -s @{time.time():.3f} >/dev/null\n{FACTS}", 60)
+    with run.named("create"):
+        run.do(filesystem.create(settings, devices), 120)
+
+
+def start_sampling(run: Run) -> None:
+    with run.named("sampling"):
+        run.guest.put("/run/zassay/sampler", collectors.SAMPLER.read_bytes())
+        every = registry.every(collectors, collectors.Collector)
+        wanted = run.cell.settings.collect
+        specs = " ".join(spec for name in wanted["names"] for spec in every[name].specs)
+        run.do(
+            f"setsid perl /run/zassay/sampler {wanted['interval_s']} $OUT/samples {specs} "
+            "</dev/null >/dev/null 2>$OUT/sampler.err &\necho $! >/run/zassay/sampler.pid\n",
+            20,
+        )
+
+
+def work(run: Run) -> None:
+    """The workload's phases, each its own step; the host's clock is read around the whole for the clock gate."""
+    settings = run.cell.settings
+    workload = workloads.get(str(settings.workload["tool"]))
+    filesystem = filesystems.get(settings.filesystem)
+    source = f"/dev/disk/by-id/virtio-{run.source_serial}"
+    with run.named("clock-before"):
+        before = _clocks(run)
+    for phase in workload.phases(settings, filesystem, source):
+        with run.named(("measure." if phase.measures else "prepare.") + phase.name):
+            run.do(phase.script, phase.deadline_s)
+    with run.named("clock-after"):
+        after = _clocks(run)
+    run.base_facts["clock"] = {"host_s": after[0] - before[0], "guest_s": after[1] - before[1]}
+
+
+def _clocks(run: Run) -> tuple[float, float]:
+    """(host, guest) seconds at one moment, to within half the round trip."""
+    start = time.monotonic()
+    reply = run.do("printf '%s' $EPOCHREALTIME\n", 20)
+    return (start + time.monotonic()) / 2, float(reply.text)
+
+
+def collect(run: Run) -> None:
+    """Stop the sampler, let the filesystem account for itself, bring the guest's files out."""
+    filesystem = filesystems.get(run.cell.settings.filesystem)
+    with run.named("after"):
+        run.do(
+            f"kill $(cat /run/zassay/sampler.pid)\ncat /proc/vmstat >$OUT/vmstat\ncat /proc/meminfo >$OUT/meminfo\n"
+            f"dmesg >$OUT/dmesg\n{filesystem.after()}",
+            60,
+        )
+    with run.named("fetch"):
+        archive = run.guest.must(f"tar -C {OUT} -cf - .", 60).out
+        unpack(archive, run.aside / "guest")
+        files.write_json(run.aside / "host.json", {"blockstats": run.guest.qmp.execute("query-blockstats")})
+
+
+def unpack(archive: bytes, folder: Path) -> None:
+    """Plain files of a guest's tar, by their bare names: a guest cannot write anywhere else on the host."""
+    folder.mkdir()
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        for member in tar:
+            name = Path(member.name).name
+            source = tar.extractfile(member) if member.isfile() else None
+            if source and name not in ("", "..", "."):
+                (folder / name).write_bytes(source.read())
+
+
+STEPS = (prepare, start_sampling, work, collect)
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Do every step; returns the status: ok, or failed with the step and the reason."""
+    started = datetime.now(UTC)
+    start = time.monotonic()
+    status: dict[str, Any] = {"status": "ok", "reason": "", "step": ""}
+    try:
+        for step in STEPS:
+            step(run)
+    except Problem as problem:
+        status = {"status": "failed", "reason": problem.message, "hint": problem.hint, "step": run.step}
+    run.save_transcript()
+    status |= {
+        "started_at": started.isoformat(timespec="milliseconds"),
+        "duration_s": round(time.monotonic() - start, 3),
+    }
+    return status | {"seconds": run.seconds}
+
+
+def settle(run_folder: Path, aside: Path, status: dict[str, Any]) -> None:
+    """The status last, then the rename: a raw folder is whole or it is not there."""
+    files.write_json(aside / "status.json", status)
+    run_folder.parent.mkdir(parents=True, exist_ok=True)
+    aside.rename(run_folder)
+
+
+def keep_aside(run_folder: Path, why: str) -> None:
+    """Move an earlier record out of the way without losing it: ``block-01`` becomes ``block-01.<why>-<n>``."""
+    number = 1
+    while (kept := run_folder.with_name(f"{run_folder.name}.{why}-{number}")).exists():
+        number += 1
+    run_folder.rename(kept)
+
+
+def drop_aside(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def load_status(run_folder: Path) -> dict[str, Any] | None:
+    path = run_folder / "status.json"
+    return json.loads(path.read_text()) if path.is_file() else None

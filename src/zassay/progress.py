@@ -1,0 +1,57 @@
+"""What a person sees while it measures: what runs, how many of how many, how long it still takes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from zassay import files
+from zassay.units import show_seconds
+
+PRIOR_RATE = {"tcg": 10 << 20, "kvm": 200 << 20}
+PRIOR_OVERHEAD_S = {"tcg": 7.0, "kvm": 3.0}
+
+
+def prior_s(size: int, accel: str) -> float:
+    """Seconds for one run on a host that has not measured yet: a guess from our own first campaign, replaced by history."""
+    return PRIOR_OVERHEAD_S[accel] + 2 * size / PRIOR_RATE[accel]
+
+
+class History:
+    """Mean seconds of each cell's runs on this host, kept in the cache for the next prediction."""
+
+    def __init__(self, cache: Path, study: str, scale: str, accel: str) -> None:
+        self._path = cache / "history" / f"{study}.{scale}.{accel}.json"
+        self._known: dict[str, float] = files.read_json(self._path) if self._path.is_file() else {}
+
+    def predict(self, cell: str, prior: float) -> float:
+        known = self._known
+        return known.get(cell) or (sum(known.values()) / len(known) if known else prior)
+
+    def note(self, cell: str, seconds: float) -> None:
+        self._known[cell] = round((self._known.get(cell, seconds) + seconds) / 2, 3)
+        files.write_json(self._path, self._known)
+
+
+class Reporter:
+    """Lines to stderr and to the log file; each run's line counts and predicts."""
+
+    def __init__(self, log: Path, total: int, done: int) -> None:
+        self._log, self._total, self._done = log, total, done
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+
+    def say(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+        with self._log.open("a", encoding="utf-8") as handle:
+            handle.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {text}\n")
+
+    def start(self, what: str, left_s: float) -> None:
+        self.say(f"[{self._done + 1}/{self._total}] {what} · about {show_seconds(left_s)} left")
+
+    def end(self, status: dict[str, Any]) -> None:
+        self._done += 1
+        if status["status"] != "ok":
+            hint = "".join(f"\n      {line}" for line in status.get("hint", "").splitlines())
+            self.say(f"    FAILED in step {status['step']}: {status['reason']}{hint}")

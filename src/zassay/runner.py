@@ -1,0 +1,291 @@
+"""One block: every cell once, in the planned order, each in a fresh guest; resumable after any interruption."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from zassay import __version__, files, filesystems, measure, payloads, readers
+from zassay.campaign import Campaign, cache_dir
+from zassay.errors import Problem
+from zassay.image import cache as image_cache
+from zassay.machine import accel, leftovers, qemu, template, validity
+from zassay.machine.accel import Accelerator
+from zassay.machine.leftovers import Record
+from zassay.machine.qemu import Disk, Guest, Launch
+from zassay.machine.spec import MachineSpec
+from zassay.machine.template import Template
+from zassay.plan import Turn, turns_of
+from zassay.progress import History, Reporter, prior_s
+from zassay.study import Cell, Study
+from zassay.units import show_seconds
+
+SOURCE = "source"
+TOO_MANY = 3
+
+
+def run_folder(study_dir: Path, cell: str, block: int) -> Path:
+    return study_dir / "raw" / cell / f"block-{block:02d}"
+
+
+@dataclass
+class Rig:
+    """What stays the same through a block: host, image, accelerator, and the templates booted for it."""
+
+    campaign: Campaign
+    study: Study
+    plan: dict[str, Any]
+    image: Path
+    image_digest: str
+    accelerator: Accelerator
+    host: dict[str, Any]
+    folder: Path
+    record: Record
+    say: Any
+    templates: dict[str, Template] = field(default_factory=dict)
+
+    @property
+    def machine(self) -> MachineSpec:
+        return self.campaign.scale.machine
+
+
+def done(folder: Path, cell: Cell, image_digest: str) -> bool:
+    """Is there a record of this very measurement? Failed ones count: they are measured again only when asked."""
+    status = measure.load_status(folder)
+    return bool(status and status["settings_digest"] == cell.settings.digest and status["image_digest"] == image_digest)
+
+
+def run_block(
+    campaign: Campaign, study: Study, plan: dict[str, Any], block: int, log: Path, retry_failed: bool = False
+) -> dict[str, int]:
+    """Measure what the block still lacks; returns counts of ok and failed runs. The caller holds the host lock."""
+    image = image_cache.entry(study.cells[0].settings.image)
+    digest = _image_digest(image)
+    turns = turns_of(plan, block)
+    study_dir = campaign.study_dir(study.name)
+    open_turns = [t for t in turns if _is_open(study_dir, study.cell(t.cell), t, digest, retry_failed)]
+    total = len(plan["order"])
+    reporter = Reporter(log, total, (block - 1) * len(turns) + len(turns) - len(open_turns))
+    for line in leftovers.sweep():
+        reporter.say(line)
+    if open_turns:
+        with _rig(campaign, study, plan, image, digest, reporter) as rig:
+            _measure_all(rig, open_turns, reporter)
+    return _count(study_dir, turns)
+
+
+def _is_open(study_dir: Path, cell: Cell, turn: Turn, digest: str, retry_failed: bool) -> bool:
+    folder = run_folder(study_dir, turn.cell, turn.block)
+    status = measure.load_status(folder)
+    if retry_failed and status and status["status"] == "failed":
+        return True
+    return not done(folder, cell, digest)
+
+
+def _count(study_dir: Path, turns: list[Turn]) -> dict[str, int]:
+    found = [measure.load_status(run_folder(study_dir, t.cell, t.block)) for t in turns]
+    ok = sum(1 for status in found if status and status["status"] == "ok")
+    return {"ok": ok, "failed": len(turns) - ok}
+
+
+def _image_digest(image: Path) -> str:
+    """The manifest's digest of the disk, after the disk has been compared with it."""
+    manifest = files.read_json(image / "manifest.json")
+    for name in ("disk.qcow2", "vmlinux", "initrd"):
+        wanted, actual = manifest["files"][name]["sha256"], files.sha256_file(image / name)
+        if wanted != actual:
+            raise Problem(
+                f"{image / name}: sha256 is {actual}, the manifest says {wanted}",
+                "remove the folder; the image is built again",
+            )
+    return files.sha256_json({name: entry["sha256"] for name, entry in manifest["files"].items()})
+
+
+@contextlib.contextmanager
+def _rig(campaign: Campaign, study: Study, plan: dict[str, Any], image: Path, digest: str, reporter: Reporter) -> Iterator[Rig]:
+    accelerator = accel.choose(campaign.accel, image / "vmlinux")
+    reporter.say(f"accelerator: {accelerator.name}: {accelerator.why}")
+    with leftovers.scratch(campaign.scratch, "block") as (folder, record):
+        yield Rig(campaign, study, plan, image, digest, accelerator, validity.host_facts(), folder, record, reporter.say)
+
+
+def _measure_all(rig: Rig, turns: list[Turn], reporter: Reporter) -> None:
+    history = History(cache_dir(), rig.study.name, rig.campaign.scale.name, rig.accelerator.name)
+    failures: list[dict[str, Any]] = []
+    for index, turn in enumerate(turns):
+        cell = rig.study.cell(turn.cell)
+        left = sum(_predict(rig, history, t.cell) for t in turns[index:]) + _later_blocks(rig, history, turn)
+        levels = " × ".join(f"{factor} {level}" for factor, level in cell.levels.items())
+        reporter.start(f"{rig.study.name}, block {turn.block}: {levels}", left)
+        status = run_turn(rig, turn, cell)
+        reporter.end(status)
+        history.note(turn.cell, status["wall_s"])
+        failures = [*failures, status] if status["status"] != "ok" else []
+        _refuse_to_go_on(failures)
+
+
+def _refuse_to_go_on(failures: list[dict[str, Any]]) -> None:
+    """Runs that fail one after another at the same step have one cause: mending it beats collecting more of them."""
+    if len(failures) >= TOO_MANY and len({status["step"] for status in failures}) == 1:
+        last = failures[-1]
+        raise Problem(f"{TOO_MANY} runs in a row failed in step {last['step']}: {last['reason']}", last.get("hint", ""))
+
+
+def _predict(rig: Rig, history: History, cell_id: str) -> float:
+    size = int(rig.study.cell(cell_id).settings.workload.get("size", 0))
+    return history.predict(cell_id, prior_s(size, rig.accelerator.name))
+
+
+def _later_blocks(rig: Rig, history: History, turn: Turn) -> float:
+    return sum(_predict(rig, history, t["cell"]) for t in rig.plan["order"] if t["block"] > turn.block)
+
+
+def run_turn(rig: Rig, turn: Turn, cell: Cell) -> dict[str, Any]:
+    """One cell in one block: a fresh guest with fresh disks, measured, its record settled."""
+    start = time.monotonic()
+    target = run_folder(rig.campaign.study_dir(rig.study.name), turn.cell, turn.block)
+    aside = Path(tempfile.mkdtemp(prefix=".aside-", dir=_existing(rig.campaign.study_dir(rig.study.name))))
+    try:
+        status = _in_guest(rig, turn, cell, aside)
+        status["wall_s"] = round(time.monotonic() - start, 3)
+        status |= {"settings_digest": cell.settings.digest, "image_digest": rig.image_digest}
+        if target.exists():
+            measure.keep_aside(target, "earlier")
+        measure.settle(target, aside, status)
+    finally:
+        measure.drop_aside(aside)
+    return status
+
+
+def _existing(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _in_guest(rig: Rig, turn: Turn, cell: Cell, aside: Path) -> dict[str, Any]:
+    files.write_json(aside / "settings.json", cell.settings.as_dict() | {"levels": cell.levels})
+    start = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=rig.folder, prefix="cell-")))
+            disks, payload_facts = _disks(stack, rig, cell)
+            guest = stack.enter_context(_guest(rig, cell, folder, disks))
+        except Problem as problem:
+            return _failed_start(problem)
+        start_s = round(time.monotonic() - start, 4)
+        run = measure.Run(cell, guest, aside, SOURCE, {})
+        status = measure.measure(run)
+        _write_facts(rig, turn, cell, run, payload_facts)
+        for log in (guest.console, guest.console.with_suffix(".qemu.log")):
+            (aside / log.name).write_bytes(log.read_bytes())
+        status["seconds"] = {"start": start_s, **status["seconds"]}
+    return status
+
+
+def _failed_start(problem: Problem) -> dict[str, Any]:
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    status = {"status": "failed", "reason": problem.message, "hint": problem.hint, "step": "start"}
+    return status | {"started_at": now, "duration_s": 0.0, "seconds": {}}
+
+
+def _disks(stack: contextlib.ExitStack, rig: Rig, cell: Cell) -> tuple[tuple[Disk, ...], dict[str, Any]]:
+    """Fresh pool disks where their class says, and the payload as a read-only disk."""
+    disks = []
+    for role in cell.settings.pool["disks"]:
+        spec = rig.machine.disk(role)
+        base = Path("/dev/shm") if spec.device_class == "memory" else cache_dir() / "scratch"
+        base.mkdir(parents=True, exist_ok=True)
+        folder, _ = stack.enter_context(leftovers.scratch(base, "disk"))
+        path = folder / f"{role}.raw"
+        qemu.make_raw_disk(path, cell.settings.pool["disk_size"])
+        disks.append(Disk(role, path, bytes_per_s=spec.bytes_per_s, operations_per_s=spec.operations_per_s))
+    payload, digest = payload_file(rig.campaign, cell)
+    disks.append(Disk(SOURCE, payload, read_only=True, direct=False))
+    return tuple(disks), {"name": cell.settings.payload["name"], "sha256": digest, "bytes": payload.stat().st_size}
+
+
+def payload_file(campaign: Campaign, cell: Cell) -> tuple[Path, str]:
+    """The payload's bytes, made once per host and checked against the digest of when it was made."""
+    name, size = str(cell.settings.payload["name"]), int(cell.settings.workload["size"])
+    seed = int(cell.settings.payload.get("seed", campaign.seed))
+    path = cache_dir() / "payloads" / f"{name}-{seed}-{size}.raw"
+    note = path.with_suffix(".sha256")
+    if not (path.is_file() and note.is_file() and files.sha256_file(path) == note.read_text().strip()):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.write_text(note, payloads.get(name).write(path, size, seed) + "\n")
+    return path, note.read_text().strip()
+
+
+@contextlib.contextmanager
+def _guest(rig: Rig, cell: Cell, folder: Path, disks: tuple[Disk, ...]) -> Iterator[Guest]:
+    launch = launch_of(rig, disks)
+    warm = filesystems.get(cell.settings.filesystem).warm(cell.settings)
+    image_disk = rig.image / "disk.qcow2"
+    if rig.machine.mode == "boot":
+        with template.boot(launch, image_disk, folder, warm, rig.record) as guest:
+            yield guest
+    else:
+        with template.clone(_template(rig, launch, image_disk, warm), folder, disks, rig.record) as guest:
+            yield guest
+
+
+def launch_of(rig: Rig, disks: tuple[Disk, ...]) -> Launch:
+    return Launch(
+        accel=rig.accelerator.name,
+        cpu_model=rig.machine.cpu_model[rig.accelerator.name],
+        cpus=rig.machine.cpus,
+        memory=rig.machine.memory,
+        kernel=rig.image / "vmlinux",
+        initrd=rig.image / "initrd",
+        root=rig.image / "disk.qcow2",
+        disks=disks,
+    )
+
+
+def _template(rig: Rig, launch: Launch, image_disk: Path, warm: str) -> Template:
+    """The block's template for this warm-up (module parameters) and these disks; booted when first asked for."""
+    key = files.sha256_json([warm, [(d.serial, d.path.stat().st_size) for d in launch.disks]])[:12]
+    if key not in rig.templates:
+        made = template.make(rig.folder / f"template-{key}", launch, image_disk, warm, rig.record)
+        rig.say(f"    template booted: first command after {show_seconds(made.boot_s)}, ready after {show_seconds(made.total_s)}")
+        rig.templates[key] = made
+    return rig.templates[key]
+
+
+def _write_facts(rig: Rig, turn: Turn, cell: Cell, run: measure.Run, payload: dict[str, Any]) -> None:
+    """Under what circumstances these numbers came about; each value in the dataset carries them."""
+    query_kvm = run.guest.qmp.execute("query-kvm") if run.guest.alive() else {}
+    guest = _guest_facts(run.aside)
+    facts = {
+        "block": turn.block,
+        "position": turn.position,
+        "cell": cell.id,
+        "mode": rig.machine.mode,
+        "image": cell.settings.image,
+        "image_digest": rig.image_digest,
+        "plan_prereg": rig.plan["prereg"],
+        "host": rig.host,
+        "accelerator": vars(rig.accelerator),
+        "validity": validity.validity(rig.accelerator, rig.host, query_kvm),
+        "payload": payload,
+        "guest": {key: value for key, value in guest.items() if not key.startswith("disk.")},
+        "disks": {key.removeprefix("disk."): value for key, value in guest.items() if key.startswith("disk.")},
+        "qemu": list(run.guest.argv),
+        "zassay": __version__,
+        **run.base_facts,
+    }
+    files.write_json(run.aside / "facts.json", facts)
+
+
+def _guest_facts(aside: Path) -> dict[str, str]:
+    path = aside / "guest" / "facts"
+    try:
+        return readers.pairs(path.read_text()) if path.is_file() else {}
+    except readers.Unreadable:
+        return {}

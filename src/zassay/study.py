@@ -1,0 +1,204 @@
+"""A study file becomes cells by a pure function: factors × levels, each level a patch of settings."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zassay import files, schema, units
+from zassay.campaign import Scale
+from zassay.errors import Problem, unknown
+
+SETTINGS_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A named quantity: unit, which direction is better (higher, lower, none) and the resolution of its instrument or None."""
+
+    name: str
+    unit: str
+    better: str
+    resolution: float | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides a measurement, sizes in bytes. Equal settings have equal digests, and are measured once."""
+
+    image: str
+    filesystem: str
+    protocol: str
+    pool: dict[str, Any]
+    properties: dict[str, str]
+    tunables: dict[str, str]
+    payload: dict[str, Any]
+    workload: dict[str, Any]
+    collect: dict[str, Any]
+    machine: dict[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**vars(self), "settings_version": SETTINGS_VERSION}
+
+    @property
+    def digest(self) -> str:
+        return files.sha256_json(self.as_dict())
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of levels: its id (a folder name), its level by factor, its settings."""
+
+    id: str
+    levels: dict[str, str]
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study at one scale."""
+
+    name: str
+    title: str
+    source: str
+    question: str
+    sizes: dict[str, int]
+    factors: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    metrics: tuple[Metric, ...]
+    unkept: tuple[str, ...]
+
+    def cell(self, cell_id: str) -> Cell:
+        for cell in self.cells:
+            if cell.id == cell_id:
+                return cell
+        raise unknown(f"studies/{self.name}", "cell", cell_id, [cell.id for cell in self.cells])
+
+
+def load(root: Path, name: str, scale: Scale) -> Study:
+    """Read ``studies/<name>/study.yaml`` and expand it at ``scale``."""
+    path = root / "studies" / name / "study.yaml"
+    if not path.is_file():
+        raise unknown("config/config.yaml", "study", name, known_studies(root))
+    raw = schema.load_yaml(path, "study")
+    where = str(path.relative_to(root))
+    scope = _sizes(raw["sizes"], scale, where)
+    return Study(
+        name=name,
+        title=raw["title"],
+        source=raw["source"],
+        question=raw["question"],
+        sizes=scope,
+        factors=tuple(raw["factors"]),
+        cells=_cells(raw, scope, scale, where),
+        metrics=tuple(_metric(key, value) for key, value in raw["metrics"].items()),
+        unkept=tuple(each["what"] for each in raw.get("unkept", []) if each.get("scale", scale.name) == scale.name),
+    )
+
+
+def known_studies(root: Path) -> list[str]:
+    return sorted(path.parent.name for path in (root / "studies").glob("*/study.yaml"))
+
+
+def _metric(name: str, raw: dict[str, Any]) -> Metric:
+    return Metric(name, raw["unit"], raw["better"], raw.get("resolution"))
+
+
+def _sizes(raw: dict[str, int | str], scale: Scale, where: str) -> dict[str, int]:
+    scope = dict(scale.scope)
+    for name, value in raw.items():
+        scope[name] = _resolve(value, scope, f"{where}: sizes.{name}")
+    return scope
+
+
+def _resolve(value: int | str, scope: dict[str, int], where: str) -> int:
+    try:
+        return units.resolve_size(value, scope)
+    except Problem as problem:
+        raise Problem(f"{where}: {problem.message}", problem.hint) from None
+
+
+def _cells(raw: dict[str, Any], scope: dict[str, int], scale: Scale, where: str) -> tuple[Cell, ...]:
+    factors = {factor: levels_of(factor, levels) for factor, levels in raw["factors"].items()}
+    cells = []
+    for combination in itertools.product(*(levels.items() for levels in factors.values())):
+        levels = {factor: level for factor, (level, _) in zip(factors, combination, strict=True)}
+        if not any(levels.items() >= excluded.items() for excluded in raw.get("exclude", [])):
+            patches = [raw["settings"], *(patch for _, patch in combination)]
+            cells.append(Cell("_".join(map(slug, levels.values())), levels, _settings(patches, scope, scale, where)))
+    _unique(cells, where)
+    return tuple(cells)
+
+
+def _unique(cells: list[Cell], where: str) -> None:
+    ids = [cell.id for cell in cells]
+    twice = sorted({each for each in ids if ids.count(each) > 1})
+    if twice:
+        raise Problem(f"{where}: factors: two cells would both be called {', '.join(twice)}", "rename one of the levels")
+    if not cells:
+        raise Problem(f"{where}: exclude: leaves no cell to measure")
+
+
+def slug(level: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.+-]", "-", level)
+
+
+def levels_of(factor: str, levels: list[str] | dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """A bare list is shorthand for the dataset property of the factor's name."""
+    if isinstance(levels, dict):
+        return levels
+    return {level: {"properties": {factor: level}} for level in levels}
+
+
+def merge(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """The patch over the base, mappings merged key by key, everything else replaced."""
+    merged = dict(base)
+    for key, value in patch.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = merge(merged[key], value) if both else value
+    return merged
+
+
+def _settings(patches: list[dict[str, Any]], scope: dict[str, int], scale: Scale, where: str) -> Settings:
+    merged: dict[str, Any] = {}
+    for patch in patches:
+        merged = merge(merged, patch)
+    missing = [key for key in ("image", "filesystem", "pool", "workload", "payload", "collect") if key not in merged]
+    if missing:
+        raise Problem(f"{where}: settings: {', '.join(missing)} is not given")
+    pool = merged["pool"] | {"disk_size": _resolve(merged["pool"]["disk_size"], scope, f"{where}: settings.pool.disk_size")}
+    return Settings(
+        image=merged["image"],
+        filesystem=merged["filesystem"],
+        protocol=merged.get("protocol", "improved"),
+        pool=pool,
+        properties=merged.get("properties", {}),
+        tunables={key: _word(value, scope) for key, value in merged.get("tunables", {}).items()},
+        payload=merged["payload"],
+        workload={key: _amount(value, scope) for key, value in merged["workload"].items()},
+        collect=merged["collect"],
+        machine=_machine(scale),
+    )
+
+
+def _machine(scale: Scale) -> dict[str, Any]:
+    machine = scale.machine
+    disks = {disk.role: {k: v for k, v in vars(disk).items() if k != "role"} for disk in machine.disks}
+    return {"name": machine.name, "cpus": machine.cpus, "memory": machine.memory, "mode": machine.mode, "disks": disks}
+
+
+def _amount(value: int | str, scope: dict[str, int]) -> int | str:
+    """A size (plain or relative) in bytes, or the word as it is."""
+    try:
+        return units.resolve_size(value, scope)
+    except Problem:
+        if isinstance(value, str) and "*" in value:
+            raise
+        return value
+
+
+def _word(value: str, scope: dict[str, int]) -> str:
+    return str(_amount(value, scope)) if "*" in value else value
