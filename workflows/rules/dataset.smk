@@ -1,0 +1,13 @@
+rule dataset:
+    input:
+        "results/{study}/parsed",
+        FLOW.sources("dataset", "timing"),
+        plan="results/{study}/plan.json",
+    output:
+        "results/{study}/dataset.csv",
+        "results/{study}/datapackage.json",
+        "results/{study}/timing.json",
+    log:
+        "results/logs/dataset/{study}.log",
+    shell:
+        "zassay dataset {wildcards.study} 2>&1 | tee {log}"
