@@ -1,0 +1,116 @@
+# The estimate verb: dataset and claims in, estimates.csv and verdicts.csv out, the same bytes every time.
+
+#' Everything the decision needs about one claim, computed once.
+#'
+#' @param planned number of blocks that were planned.
+#' @param lint findings of the figure lints (data.table), or NULL.
+#' @return list: claim, class, n (complete blocks), planned, links or units, rows, absent, why, ours.
+prepare_claim_data <- function(data, claim, planned, lint) {
+  item <- list(claim = claim, planned = planned, links = list(), units = NULL, rows = integer(), absent = NULL, n = 0L, ours = "")
+  item <- switch(claim$estimator$kind,
+    contrast = prepare_contrast(data, item), predicate = prepare_predicate(data, item),
+    lint = prepare_lint(item, lint), item
+  )
+  item$class <- class_of(data, item$rows, claim$id)
+  item$why <- why_missing(data, item)
+  item
+}
+
+prepare_contrast <- function(data, item) {
+  item$links <- lapply(item$claim$links, function(link) c(link, link_contrast(data, link)))
+  absent <- unlist(lapply(item$links, `[[`, "absent"))
+  if (length(absent)) item$absent <- absent[1]
+  item$links <- lapply(item$links, function(link) {
+    link$d <- link$d[is.finite(link$d)]
+    link
+  })
+  item$rows <- sort(unique(unlist(lapply(item$links, `[[`, "rows"))))
+  # An intersection over links is only as complete as its least complete link.
+  item$n <- min(vapply(item$links, function(link) length(link$d), 0L))
+  item
+}
+
+prepare_predicate <- function(data, item) {
+  found <- evaluate_predicate(data, item$claim)
+  item[c("units", "rows", "ours")] <- found[c("units", "rows", "ours")]
+  if (is.null(found$units)) item["units"] <- list(NULL)
+  item$absent <- found$absent
+  item$complete <- found$complete
+  item$n <- length(found$complete)
+  item
+}
+
+prepare_lint <- function(item, findings) {
+  if (is.null(findings)) {
+    item$absent <- "the figures have not been checked (no lint file was given)"
+    return(item)
+  }
+  wanted <- item$claim$estimator$lint
+  item$lint <- findings[lint == wanted]
+  if (!any(!item$lint$quotation)) item$absent <- "no figure has a layer that this lint looks at"
+  item
+}
+
+#' The most common reason for missing values, as the end of a sentence.
+why_missing <- function(data, item) {
+  lost <- data$rows[status != "ok" & nzchar(reason), .N, by = reason][order(-N, reason)]
+  if (nrow(lost) && item$n < item$planned) sprintf(" (most often: %s)", lost$reason[1]) else ""
+}
+
+#' Estimates and verdicts of a study.
+#'
+#' @param study_dir results/<study>; `claims_path` claims.yaml; `schema` its schema; `lint_path` lint.json or NULL.
+#' @return list of two data.tables, estimates and verdicts, all columns text.
+estimate_study <- function(study_dir, claims_path, schema, lint_path = NULL) {
+  data <- read_dataset(file.path(study_dir, "dataset.csv"))
+  claims <- read_claims(claims_path, schema)
+  check_same_study(data, claims, claims_path)
+  data <- add_derived(data, claims$derived)
+  prepared <- lapply(claims$claims, prepare_claim_data, data = data, planned = planned_blocks(data, study_dir),
+                     lint = read_lint(lint_path))
+  outs <- decide_all(prepared)
+  fragile <- fragility(data, prepared, outs)
+  list(
+    estimates = data.table::rbindlist(Map(estimate_rows, prepared, outs)),
+    verdicts = data.table::rbindlist(Map(verdict_row, prepared, outs, fragile))
+  )
+}
+
+check_same_study <- function(data, claims, claims_path) {
+  found <- unique(data$rows$study)
+  if (!identical(found, claims$study)) {
+    abort(sprintf("%s is about study \"%s\", the dataset about \"%s\"", claims_path, claims$study, paste(found, collapse = ", ")),
+          paste("dataset:", data$path))
+  }
+}
+
+#' Blocks the plan asked for; without a plan, the blocks that were seen.
+planned_blocks <- function(data, study_dir) {
+  path <- file.path(study_dir, "plan.json")
+  if (!file.exists(path)) return(length(data$blocks))
+  blocks <- jsonlite::read_json(path)$blocks
+  max(if (is.numeric(blocks)) blocks else length(blocks), length(data$blocks))
+}
+
+read_lint <- function(path) {
+  if (is.null(path)) return(NULL)
+  found <- jsonlite::read_json(must_exist(path, "lint file", "made by: analysis/exec/figures --set data"), simplifyVector = TRUE)
+  data.table::as.data.table(found$findings)
+}
+
+write_tables <- function(tables, study_dir) {
+  for (name in names(tables)) {
+    target <- file.path(study_dir, paste0(name, ".csv"))
+    # Written beside and renamed: a reader never sees half a file.
+    data.table::fwrite(tables[[name]], paste0(target, ".part"), quote = "auto", eol = "\n", qmethod = "double")
+    file.rename(paste0(target, ".part"), target)
+  }
+}
+
+#' Ten significant digits, the same on every machine; empty when missing, and rounding noise around zero is zero.
+exact <- function(x) {
+  x <- ifelse(!is.na(x) & abs(x) < 1e-12, 0, x)
+  ifelse(is.na(x), "", sprintf("%.10g", x))
+}
+
+flag <- function(x) if (is.na(x)) "" else if (x) "true" else "false"

@@ -1,0 +1,132 @@
+# Figure lints: a figure that breaks one is not written. Each finding is data, because claim Q3-1 reads them.
+
+BAR_GEOMS <- c("GeomBar", "GeomCol", "GeomArea")
+SUMMARY_GEOMS <- c(BAR_GEOMS, "GeomLinerange", "GeomErrorbar", "GeomPointrange", "GeomCrossbar", "GeomBoxplot")
+MAX_LIE <- 1.05
+
+#' All findings of one figure.
+#'
+#' @return data.table: figure, plot, lint, layer, pass, value (the lie factor for zero_base), quotation, detail.
+lint_figure <- function(figure) {
+  per_plot <- lapply(names(figure$plots), function(name) {
+    plot <- figure$plots[[name]]
+    quoted <- name %in% figure$quotations
+    rbind(lint_zero_base(plot, quoted), lint_raw_points(plot), lint_shape_doubles(plot), lint_palette(plot), lint_lines(plot))[
+      , plot := name][]
+  })
+  found <- rbind(data.table::rbindlist(per_plot), lint_caption(figure)[, plot := ""], lint_size(figure)[, plot := ""])
+  found[, figure := figure_id(figure)]
+  found[, .(figure, plot, lint, layer, pass, value, quotation, detail)]
+}
+
+figure_id <- function(figure) figure$id
+
+finding <- function(lint, layer, pass, detail = "", value = NA_real_, quotation = FALSE) {
+  data.table::data.table(lint = lint, layer = layer, pass = pass, value = value, quotation = quotation, detail = detail)
+}
+
+no_findings <- function() finding("", "", TRUE)[0]
+
+geom_of <- function(layer) class(layer$geom)[1]
+
+#' Bars and areas start at zero on an untransformed axis. A quotation is reported with its lie factor and exempt,
+#' as long as it says so on its face.
+lint_zero_base <- function(plot, quoted = FALSE) {
+  bars <- which(vapply(plot$layers, geom_of, "") %in% BAR_GEOMS)
+  if (!length(bars)) return(no_findings())
+  built <- ggplot_build(plot)
+  data.table::rbindlist(lapply(bars, function(i) zero_base_layer(built, i, quoted, plot)))
+}
+
+zero_base_layer <- function(built, i, quoted, plot) {
+  flipped <- isTRUE(any(built$data[[i]]$flipped_aes))
+  axis <- if (flipped) "x" else "y"
+  low <- min(vapply(built$layout$panel_params, function(panel) panel[[paste0(axis, ".range")]][1], 0))
+  scale <- built$layout[[paste0("panel_scales_", axis)]][[1]]
+  transform <- scale$trans$name
+  heights <- built$data[[i]][[paste0(axis, "max")]]
+  plain <- identical(transform, "identity")
+  factor <- if (plain) worst_lie(heights, max(0, low)) else NA_real_
+  starts <- plain && low <= 0
+  said <- any(grepl("lie factor", unlist(plot$labels[c("title", "subtitle")])))
+  pass <- if (quoted) said else starts && factor <= MAX_LIE
+  detail <- sprintf("lower limit %.6g, transform %s%s", low, transform, if (quoted) ", quotation of the source's chart" else "")
+  finding("zero_base", geom_of(built$plot$layers[[i]]), pass, detail, value = factor, quotation = quoted)
+}
+
+#' Largest exaggeration of a ratio among bars drawn from `base`; 1 when the base is zero.
+worst_lie <- function(heights, base) {
+  heights <- heights[is.finite(heights) & heights > base]
+  if (length(heights) < 2L || base <= 0) return(1)
+  lie_factor(min(heights), max(heights), base)
+}
+
+#' A summary needs the raw points in the same plot.
+lint_raw_points <- function(plot) {
+  geoms <- vapply(plot$layers, geom_of, "")
+  if (!any(geoms %in% SUMMARY_GEOMS)) return(no_findings())
+  drawn <- any(vapply(plot$layers[geoms == "GeomPoint"], function(layer) NROW(layer_data_of(layer, plot)) > 0L, TRUE))
+  finding("raw_points", "GeomPoint", drawn, if (drawn) "" else "a summary without the points behind it")
+}
+
+layer_data_of <- function(layer, plot) if (inherits(layer$data, "waiver")) plot$data else layer$data
+
+#' Whoever maps colour also maps shape or linetype, so that the figure survives grey printing.
+lint_shape_doubles <- function(plot) {
+  rows <- lapply(plot$layers, function(layer) {
+    mapped <- names(c(layer$mapping, if (layer$inherit.aes) plot$mapping))
+    if (!"colour" %in% mapped) return(NULL)
+    doubled <- any(c("shape", "linetype", "label") %in% mapped)
+    needs <- if (geom_of(layer) %in% c("GeomPointrange", "GeomPoint")) "shape" %in% mapped else doubled
+    finding("shape_doubles_colour", geom_of(layer), needs, if (needs) "" else "colour alone tells levels apart")
+  })
+  found <- data.table::rbindlist(rows)
+  if (nrow(found)) found else no_findings()
+}
+
+allowed_colours <- function() c(OKABE, "#56B4E9", "#004C7A", GREY)
+
+#' Colours come from Okabe-Ito (without yellow), its two blues for stacks, or grey.
+lint_palette <- function(plot) {
+  built <- ggplot_build(plot)
+  used <- unique(unlist(lapply(built$data, function(layer) c(layer$colour, layer$fill))))
+  used <- used[!is.na(used)]
+  bad <- used[!is_grey(used) & !toupper(used) %in% toupper(allowed_colours())]
+  finding("palette", "all", !length(bad), paste(bad, collapse = " "))
+}
+
+is_grey <- function(colours) {
+  rgb <- grDevices::col2rgb(colours)
+  rgb[1, ] == rgb[2, ] & rgb[2, ] == rgb[3, ]
+}
+
+#' No line over a factor without an order; geom_path through points is a path, not a trend.
+lint_lines <- function(plot) {
+  lines <- which(vapply(plot$layers, geom_of, "") == "GeomLine")
+  if (!length(lines)) return(no_findings())
+  built <- ggplot_build(plot)
+  discrete <- inherits(built$layout$panel_scales_x[[1]], "ScaleDiscrete")
+  finding("no_line_over_factor", "GeomLine", !discrete, if (discrete) "a line joins levels that have no order" else "")
+}
+
+#' The caption says n, the interval method, the validity class and the data; emulated and synthetic data carry a banner.
+lint_caption <- function(figure) {
+  wanted <- c(n = "n = [0-9]+ block", runs = "[0-9]+ run", interval = "95 % t interval", class = "[Cc]lass [SEVB]", data = "data [0-9a-f]{12}")
+  lacks <- names(wanted)[!vapply(wanted, grepl, TRUE, x = figure$caption)]
+  finding("caption", "caption", !length(lacks), if (length(lacks)) paste("lacks:", paste(lacks, collapse = ", ")) else "")
+}
+
+WIDTHS_MM <- c(84.7, 88.9, 182)
+
+#' Journal sizes: one column (IEEE, ACM) or the full width; 55 to 240 mm high.
+lint_size <- function(figure) {
+  size <- figure$size_mm
+  fits <- size[1] %in% WIDTHS_MM && size[2] >= 55 && size[2] <= 240
+  finding("size", "figure", fits, sprintf("%g x %g mm", size[1], size[2]))
+}
+
+stop_on_lint <- function(findings) {
+  bad <- findings[!(findings$pass)]
+  if (!nrow(bad)) return(invisible(findings))
+  abort(sprintf("figure %s breaks lint %s", bad$figure[1], bad$lint[1]), paste0(bad$plot, " ", bad$layer, ": ", bad$detail))
+}

@@ -1,0 +1,82 @@
+# Fragility: would the verdict change without one block, or without the flagged outliers?
+
+#' "true", "false", or "not assessed" when fewer than four blocks leave nothing to leave out.
+#'
+#' @param prepared,outs as decided with all data.
+#' @return named character vector, one word per claim.
+fragility <- function(data, prepared, outs) {
+  words <- vapply(outs, `[[`, "", "verdict")
+  lints <- vapply(prepared, function(item) item$claim$type == "lint", TRUE)
+  decided <- !lints & words %in% c("REPLICATED", "NOT REPLICATED", "EFFECT FOUND", "EQUIVALENT", "INCONCLUSIVE")
+  enough <- vapply(prepared, function(item) item$n >= 4L, TRUE)
+  changed <- rep(FALSE, length(prepared))
+  for (block in data$blocks) changed <- changed | changes(prepared, words, function(item) without_block(item, block))
+  flagged <- outlier_rows(data)
+  if (length(flagged)) changed <- changed | changes_without_rows(data, prepared, words, flagged)
+  stats::setNames(ifelse(!decided, "", ifelse(!enough, "not assessed", ifelse(changed, "true", "false"))), names(prepared))
+}
+
+changes <- function(prepared, words, drop) {
+  again <- vapply(decide_all(lapply(prepared, drop)), `[[`, "", "verdict")
+  again != words
+}
+
+#' One block fewer, planned and present alike, so that attrition is not what changes the verdict.
+without_block <- function(item, block) {
+  if (item$claim$type == "lint") return(item)
+  item$planned <- item$planned - 1L
+  item$links <- lapply(item$links, function(link) {
+    link$d <- link$d[names(link$d) != as.character(block)]
+    link
+  })
+  if (length(item$links)) item$n <- min(vapply(item$links, function(link) length(link$d), 0L))
+  if (!is.null(item$units)) {
+    dropped <- block
+    item$units <- item$units[block != dropped]
+    item$complete <- setdiff(item$complete, dropped)
+    item$n <- length(item$complete)
+  }
+  item
+}
+
+changes_without_rows <- function(data, prepared, words, flagged) {
+  data$rows <- data.table::copy(data$rows)
+  data$rows[flagged, c("status", "value") := list("invalid", NA_real_)]
+  again <- lapply(prepared, function(item) {
+    made <- prepare_claim_data(data, item$claim, item$planned, item$lint)
+    # Outliers of the same block leave no attrition: what is asked is what the rest would say.
+    made$planned <- max(made$n, 1L)
+    made
+  })
+  kept <- vapply(again, function(item) item$n >= 3L, TRUE)
+  vapply(decide_all(again), `[[`, "", "verdict") != words & kept
+}
+
+#' Rows that stand out among the runs of their cell (kept in every estimate, only flagged).
+outlier_rows <- function(data) {
+  usable <- data$rows[status == "ok" & !is.na(value)]
+  found <- usable[, .(row = row[flag_outliers(value)]), by = .(cell, metric)]
+  sort(found$row)
+}
+
+#' Median +- 3 (p90 - p10), with at least 10 values, or modified z > 3.5 (Iglewicz and Hoaglin), with at least 5.
+#'
+#' @return logical vector.
+flag_outliers <- function(x) {
+  bounds <- outlier_bounds(x)
+  wide <- if (length(x) >= 10L) x < bounds[1] | x > bounds[2] else rep(FALSE, length(x))
+  z <- if (length(x) >= 5L) abs(modified_z(x)) > 3.5 else rep(FALSE, length(x))
+  wide | z
+}
+
+outlier_bounds <- function(x) {
+  spread <- unname(stats::quantile(x, 0.9) - stats::quantile(x, 0.1))
+  stats::median(x) + c(-3, 3) * spread
+}
+
+#' 0.6745 (x - median) / MAD; zero where the MAD is zero, since nothing can then be said about scale.
+modified_z <- function(x) {
+  deviation <- stats::median(abs(x - stats::median(x)))
+  if (deviation == 0) return(rep(0, length(x)))
+  0.6745 * (x - stats::median(x)) / deviation
+}
