@@ -1,0 +1,93 @@
+"""Who answers for a bundle and what it is called: the ``campaign`` part of config/config.yaml, checked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zassay.errors import Problem
+from zassay.schema import load_yaml
+
+SEMVER = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
+NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+ORCID = re.compile(r"\s*\((\d{4}-\d{4}-\d{4}-\d{3}[\dX])\)$")
+DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
+DEMO_SUFFIX = "-synthetic-demo"
+
+
+@dataclass(frozen=True)
+class Author:
+    """A person (``Family, Given``) or a body (any other text); ``orcid`` may be empty."""
+
+    name: str
+    family: str = ""
+    given: str = ""
+    orcid: str = ""
+
+    @property
+    def person(self) -> bool:
+        return bool(self.family)
+
+    @property
+    def initials(self) -> str:
+        return " ".join(f"{part[0]}." for part in self.given.split())
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The heading of a bundle. ``doi`` and ``previous`` (the version this one replaces) may be empty."""
+
+    name: str
+    version: str
+    title: str
+    authors: tuple[Author, ...]
+    studies: tuple[str, ...] = ()
+    doi: str = ""
+    previous: str = ""
+    demo: bool = False  # made of synthetic data: never citable
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}-{self.version}{DEMO_SUFFIX if self.demo else ''}"
+
+
+def read_heading(path: Path) -> Heading:
+    """The campaign of a config file; raises Problem naming file, key and value."""
+    config = load_yaml(path, "config")
+    part: dict[str, Any] = config["campaign"]
+    where = f"{path}: campaign"
+    return Heading(
+        name=_matching(NAME, where, "name", part["name"], "lower-case letters, digits and dashes"),
+        version=_matching(SEMVER, where, "version", part["version"], "a semantic version such as 1.0.0"),
+        title=_one_line(where, "title", part["title"]),
+        authors=tuple(parse_author(where, text) for text in part["authors"]),
+        studies=tuple(config["studies"]),
+        doi=_matching(DOI, where, "doi", part["doi"], "such as 10.5281/zenodo.1234567") if part.get("doi") else "",
+        previous=_one_line(where, "previous", part["previous"]) if part.get("previous") else "",
+    )
+
+
+def parse_author(where: str, text: str) -> Author:
+    """``Family, Given (0000-0001-2345-6789)`` is a person; a text without a comma is a body and stays as it is."""
+    match = ORCID.search(text)
+    plain = _one_line(where, "authors", ORCID.sub("", text))
+    family, comma, given = (part.strip() for part in plain.partition(","))
+    if comma and not (family and given):
+        raise Problem(f'{where}.authors: "{text}" is half a name', "legal: Family, Given (ORCID) or the name of a body")
+    orcid = match.group(1) if match else ""
+    return Author(f"{given} {family}", family, given, orcid) if comma else Author(plain, orcid=orcid)
+
+
+def _matching(pattern: re.Pattern[str], where: str, key: str, value: object, legal: str) -> str:
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        raise Problem(f'{where}.{key}: "{value}" is not legal', f"legal: {legal}")
+    return value
+
+
+def _one_line(where: str, key: str, value: object) -> str:
+    text = value.strip() if isinstance(value, str) else ""
+    if not text or not text.isprintable():
+        raise Problem(f"{where}.{key}: {value!r} is not one line of text")
+    return text
