@@ -26,7 +26,8 @@ class Problem(Exception):
 def unknown(where: str, what: str, value: str, known: Iterable[str]) -> Problem:
     """A Problem for a name that is not in a registry, with the nearest legal name."""
     names = sorted(known)
-    hint = f"known {what}s: {', '.join(names) or '(none)'}"
+    several = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    hint = f"known {several}: {', '.join(names) or '(none)'}"
     near = difflib.get_close_matches(value, names, n=1)
     if near:
         hint += f"\n(did you mean {near[0]}?)"

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from zassay.errors import Problem
+
 CHUNK = 1 << 20
 
 
@@ -56,7 +58,13 @@ def write_json(path: Path, value: object) -> None:
 
 
 def read_json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+    """The value of a JSON file; raises Problem naming the file when it is missing or not JSON."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Problem(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise Problem(f"{path}: not JSON: {error}", "it is generated; remove it and run: snakemake --cores 4") from error
 
 
 def canonical_json(value: object, indent: int | None = None) -> str:

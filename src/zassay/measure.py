@@ -39,16 +39,22 @@ snap() {{
     if [ -r /proc/spl/kstat/zfs/arcstats ]; then cat /proc/spl/kstat/zfs/arcstats >$OUT/snap.$1.arcstats; fi
 }}
 """
+# Built-ins where they do: each process costs 30 ms and more on an emulated CPU.
 FACTS = """{
-printf 'kernel\\t%s\\n' "$(uname -r)"
+read -r _ _ v _ </proc/version; printf 'kernel\\t%s\\n' "$v"
 read -r v </sys/module/zfs/version; printf 'zfs_module\\t%s\\n' "$v"
-printf 'zfs_tools\\t%s\\n' "$(zfs version | head -n 1)"
+read -r v < <(zfs version); printf 'zfs_tools\\t%s\\n' "$v"
 read -r v </sys/devices/system/clocksource/clocksource0/current_clocksource; printf 'clocksource\\t%s\\n' "$v"
-printf 'cpu_model\\t%s\\n' "$(sed -n 's/^model name[^:]*: //p;T;q' /proc/cpuinfo)"
-printf 'cpu_flags\\t%s\\n' "$(sed -n 's/^flags[^:]*: //p;T;q' /proc/cpuinfo)"
-printf 'cpus\\t%s\\n' "$(grep -c ^processor /proc/cpuinfo)"
-for d in /sys/block/vd*; do read -r s <$d/serial || true; printf 'disk.%s\\t%s\\n' "$s" "${d##*/}"; done
-for q in /sys/block/vd*/queue/scheduler; do read -r s <$q; d=${q#/sys/block/}; printf 'scheduler.%s\\t%s\\n' "${d%%/*}" "$s"; done
+while IFS=: read -r k v; do
+    case $k in
+        "model name"*) printf 'cpu_model\\t%s\\n' "${v# }" ;;
+        flags*) printf 'cpu_flags\\t%s\\n' "${v# }"; break ;;
+    esac
+done </proc/cpuinfo
+for d in /sys/block/vd*; do
+    read -r s <$d/serial || true; printf 'disk.%s\\t%s\\n' "$s" "${d##*/}"
+    read -r v <$d/queue/scheduler; printf 'scheduler.%s\\t%s\\n' "$s" "$v"
+done
 } >$OUT/facts
 """
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from zassay import __version__, files
 from zassay.campaign import Campaign, cache_dir
+from zassay.errors import Problem
 from zassay.machine.accel import why_not_kvm
 from zassay.progress import History, prior_s
 from zassay.study import Study
@@ -78,7 +79,10 @@ def claims_digest(root: Path, study: str) -> str:
 
 
 def read(study_dir: Path) -> dict[str, Any]:
-    return dict(files.read_json(study_dir / "plan.json"))
+    path = study_dir / "plan.json"
+    if not path.is_file():
+        raise Problem(f"{path}: there is no plan yet", f"write it: zassay plan {study_dir.name}")
+    return dict(files.read_json(path))
 
 
 def turns_of(plan: dict[str, Any], block: int) -> list[Turn]:

@@ -80,9 +80,7 @@ class Study:
 
 def load(root: Path, name: str, scale: Scale) -> Study:
     """Read ``studies/<name>/study.yaml`` and expand it at ``scale``."""
-    path = root / "studies" / name / "study.yaml"
-    if not path.is_file():
-        raise unknown("config/config.yaml", "study", name, known_studies(root))
+    path = root / "studies" / check_name(root, name) / "study.yaml"
     raw = schema.load_yaml(path, "study")
     where = str(path.relative_to(root))
     scope = _sizes(raw["sizes"], scale, where)
@@ -97,6 +95,13 @@ def load(root: Path, name: str, scale: Scale) -> Study:
         metrics=tuple(_metric(key, value) for key, value in raw["metrics"].items()),
         unkept=tuple(each["what"] for each in raw.get("unkept", []) if each.get("scale", scale.name) == scale.name),
     )
+
+
+def check_name(root: Path, name: str) -> str:
+    """The name again, if there is such a study."""
+    if name not in known_studies(root):
+        raise unknown("studies/", "study", name, known_studies(root))
+    return name
 
 
 def known_studies(root: Path) -> list[str]:

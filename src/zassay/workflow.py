@@ -42,6 +42,13 @@ class Flow:
         return [str(path.relative_to(campaign.project_root())) for path in found if path.is_file()]
 
     @property
+    def analysis(self) -> list[str]:
+        """The R package's code and templates: a change of them draws and decides again, and measures nothing."""
+        root = campaign.project_root()
+        found = [path for part in ("R", "inst", "exec") for path in (root / "analysis" / part).rglob("*") if path.is_file()]
+        return sorted(str(path.relative_to(root)) for path in found)
+
+    @property
     def image_sources(self) -> list[str]:
         """What every image is made from, beside its own description and lock."""
         root = campaign.project_root()
@@ -52,6 +59,7 @@ class Flow:
         ]
         return sorted(str(path.relative_to(root)) for path in found if path.is_file())
 
+    @property
     def every_image(self) -> list[str]:
         return sorted({path for name in self.studies for path in self.image_files(name)})
 

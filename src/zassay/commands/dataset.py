@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from zassay import campaign, dataset, plan, timing
+from zassay import campaign, dataset, plan, study, timing
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -12,7 +12,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> None:
-    study_dir = campaign.load().study_dir(args.study)
+    setup = campaign.load()
+    study_dir = setup.study_dir(study.check_name(setup.root, args.study))
     planned = plan.read(study_dir)
     count = dataset.write(study_dir, planned)
     timing.write(study_dir, planned)

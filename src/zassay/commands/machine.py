@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from zassay import campaign, files, study
-from zassay.machine import check, hostlock, supervise
+from zassay import campaign, facts, files, study
+from zassay.machine import hostlock, supervise
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,8 +19,8 @@ def main(args: argparse.Namespace) -> None:
     setup = campaign.load()
     what = study.load(setup.root, args.study, setup.scale)
     with hostlock.alone(print):
-        facts = {image: check.facts(setup, image, what) for image in sorted({c.settings.image for c in what.cells})}
-    for image, found in facts.items():
-        print(check.summary(image, found))
+        found = {image: facts.facts(setup, image, what) for image in sorted({c.settings.image for c in what.cells})}
+    for image, each in found.items():
+        print(facts.summary(image, each))
     if args.out:
-        files.write_json(args.out, facts)
+        files.write_json(args.out, found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from zassay import campaign, files, parse, plan
+from zassay import campaign, files, parse, plan, study
 from zassay.errors import Problem
 
 
@@ -13,7 +13,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> None:
-    study_dir = campaign.load().study_dir(args.study)
+    setup = campaign.load()
+    study_dir = setup.study_dir(study.check_name(setup.root, args.study))
     counts: dict[str, int] = {}
     for turn in plan.read(study_dir)["order"]:
         place = f"{turn['cell']}/block-{turn['block']:02d}"

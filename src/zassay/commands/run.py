@@ -25,8 +25,10 @@ def main(args: argparse.Namespace) -> None:
     supervise.install()
     setup = campaign.load()
     study_dir = setup.study_dir(args.study)
-    planned = plan.read(study_dir)
     what = study.load(setup.root, args.study, setup.scale)
+    planned = plan.read(study_dir)
+    if not 1 <= args.block <= planned["blocks"]:
+        raise Problem(f"--block {args.block}: the plan has blocks 1 to {planned['blocks']}")
     _same_plan(what, planned, study_dir)
     log = args.log or setup.results / "logs" / "run" / args.study / f"block-{args.block:02d}.log"
     with hostlock.alone(lambda text: print(text, file=sys.stderr, flush=True)):

@@ -30,7 +30,7 @@ class Zfs(Filesystem):
     def warm(self, settings: Settings) -> str:
         words = " ".join(f"{key}={value}" for key, value in sorted(settings.tunables.items()))
         return (
-            f"udevadm settle --timeout=30\nmodprobe zfs {words}\n{FIND_PARAMETER}"
+            f"modprobe zfs {words}\n{FIND_PARAMETER}"
             + "".join(
                 f"parameter {key}; echo {value} >$_p 2>/dev/null || true\n" for key, value in sorted(settings.tunables.items())
             )

@@ -21,6 +21,9 @@ from zassay.machine.qemu import Disk, Guest, Launch
 
 BOOT_DEADLINE_S = 120.0
 SAVE_DEADLINE_S = 60.0
+# images/guest/stage2 starts udev beside the agent and says so; then the disks' names have to appear.
+SETTLE = "while [ ! -e /run/zassay/udev ]; do sleep 0.02; done\nudevadm settle --timeout=30\n"
+REST = "sync\necho 3 >/proc/sys/vm/drop_caches\n"
 IGNORE_SHARED = [{"capability": "x-ignore-shared", "state": True}]
 
 
@@ -56,7 +59,7 @@ def make(folder: Path, launch: Launch, image_disk: Path, warm: str, record: Reco
     )
     with qemu.start(launch, folder / "console.log", record) as guest:
         boot_s = guest.wait_ready(BOOT_DEADLINE_S)
-        guest.must(f"{warm}\nsync\necho 3 > /proc/sys/vm/drop_caches\n", BOOT_DEADLINE_S)
+        guest.must(f"{SETTLE}{warm}\n{REST}", BOOT_DEADLINE_S)
         _save(guest, state)
     return Template(launch, state, boot_s, time.monotonic() - start)
 
@@ -90,5 +93,5 @@ def boot(launch: Launch, image_disk: Path, folder: Path, warm: str, record: Reco
     qemu.make_overlay(image_disk, root)
     with qemu.start(dataclasses.replace(launch, root=root), folder / "console.log", record) as guest:
         guest.wait_ready(BOOT_DEADLINE_S)
-        guest.must(f"{warm}\nsync\necho 3 > /proc/sys/vm/drop_caches\n", BOOT_DEADLINE_S)
+        guest.must(f"{SETTLE}{warm}\n{REST}", BOOT_DEADLINE_S)
         yield guest
