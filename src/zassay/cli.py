@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import pkgutil
 import sys
 from collections.abc import Sequence
@@ -42,6 +43,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"zassay {args.verb}: {problem}", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; nothing may be printed to it at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print(f"zassay {args.verb}: stopped by you; what was finished is kept", file=sys.stderr)
         return 130

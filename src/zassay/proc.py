@@ -46,8 +46,7 @@ def run(
             late = False
         except subprocess.TimeoutExpired:
             _end(process)
-            out, _ = process.communicate()
-            late = True
+            out, late = _rest(process), True
     text = out.decode(errors="replace")
     if log is not None:
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -58,6 +57,15 @@ def run(
     if check and process.returncode != 0:
         raise Problem(f"exit code {process.returncode}: {shlex.join(argv)}", failure_hint(text, log))
     return Done(tuple(argv), process.returncode, text)
+
+
+def _rest(process: subprocess.Popen[bytes]) -> bytes:
+    """What an ended process had printed; a descendant that left its group may hold the pipe open for ever."""
+    try:
+        out, _ = process.communicate(timeout=TERM_GRACE_S)
+    except subprocess.TimeoutExpired as error:
+        out = error.output or b""
+    return bytes(out)
 
 
 def failure_hint(text: str, log: Path | None) -> str:

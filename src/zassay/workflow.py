@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +68,7 @@ class Flow:
 
 def start(resources: Mapping[str, Any]) -> Flow:
     """Check the host, tell the jobs who supervises them, read the campaign. Raises Problem in one line."""
+    _environment()
     doctor.require_or_exit()
     if "host" not in resources:
         raise SystemExit(f"zassay: the profile gives no capacity pool; run: snakemake --cores 4 --resources host={HOST_POOL}")
@@ -79,6 +82,12 @@ def start(resources: Mapping[str, Any]) -> Flow:
         [setup.scale.name, setup.scale.scope, vars(setup.scale.machine) | {"disks": ""}, setup.scale.blocks]
     )
     return Flow(setup.studies, dict.fromkeys(setup.studies, blocks), images, scale)
+
+
+def _environment() -> None:
+    """Rules find our own tools although nobody activated .venv, and sort and print alike on every host."""
+    os.environ["PATH"] = f"{Path(sys.prefix) / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    os.environ["LC_ALL"] = "C.UTF-8"
 
 
 def forget_lost_images(folder: Path) -> None:

@@ -31,10 +31,7 @@ def stream(name: str, size: int, seed: int) -> bytes:
 def measured(payload: text.Text, seed: int, number: int = 16) -> dict[str, dict[int, float]]:
     """Ratio by setting and sector of the first records (a multiple of eight: all steps of density)."""
     sizes = ratios.packed_sizes(payload.record(seed, index) for index in range(number))
-    return {
-        setting: {sector: ratios.ratio(packed, sector) for sector in ratios.SECTORS}
-        for setting, packed in sizes.items()
-    }
+    return {setting: {sector: ratios.ratio(packed, sector) for sector in ratios.SECTORS} for setting, packed in sizes.items()}
 
 
 def broken_promises(payload: text.Text, seed: int) -> list[str]:

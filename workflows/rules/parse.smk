@@ -1,7 +1,9 @@
 rule parse:
     input:
         lambda wildcards: FLOW.blocks_done(wildcards.study),
-        FLOW.sources("readers", "record", "ledger", "parse", "gates", "workloads", "filesystems"),
+        FLOW.sources(
+            "readers", "record", "ledger", "parse", "gates", "workloads", "filesystems"
+        ),
     output:
         directory("results/{study}/parsed"),
     log:

@@ -1,6 +1,10 @@
 rule report:
     input:
-        expand("results/{study}/{file}", study=FLOW.studies, file=["verdicts.csv", "facts.json", "timing.json", "figures/GA.svg"]),
+        expand(
+            "results/{study}/{file}",
+            study=FLOW.studies,
+            file=["verdicts.csv", "facts.json", "timing.json", "figures/GA.svg"],
+        ),
         FLOW.every_image,
         FLOW.analysis,
     output:

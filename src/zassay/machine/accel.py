@@ -56,7 +56,7 @@ def _probe(kernel: Path, trust_flags: bool) -> Accelerator:
     start = time.monotonic()
     reason = why_not_kvm(trust_flags)
     if not reason and not boots(kernel, "kvm", "host", PROBE_DEADLINE_S):
-        reason = f"{NODE} opens, but a stock kernel did not boot under it within {PROBE_DEADLINE_S:.0f} s"
+        reason = f"{NODE} opens, but the image's kernel did not boot under it (given {PROBE_DEADLINE_S:.0f} s)"
     spent = round(time.monotonic() - start, 3)
     if reason:
         return Accelerator("tcg", f"{reason}; the guest's CPU is emulated (TCG), so times will not be evidence", spent)
