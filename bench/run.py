@@ -44,14 +44,10 @@ def median_row(what: str, bound: str, seconds: list[float]) -> Row:
 
 
 def launch_of(setup: campaign.Campaign, entry: Path, folder: Path) -> Launch:
-    machine = setup.scale.machine
-    found = accel.choose(setup.accel, entry / "vmlinux")
     disk = folder / "pool0.raw"
     qemu.make_raw_disk(disk, 256 * MIB)
-    return Launch(
-        found.name, machine.cpu_model[found.name], machine.cpus, machine.memory, entry / "vmlinux", entry / "initrd",
-        entry / "disk.qcow2", (Disk("pool0", disk),),
-    )  # fmt: skip
+    found = accel.choose(setup.accel, entry / "vmlinux")
+    return qemu.launch_of(setup.scale.machine, found.name, entry, (Disk("pool0", disk),))
 
 
 def guests(repeats: int) -> list[Row]:

@@ -81,7 +81,7 @@ def load_scale(root: Path, name: str, blocks: int | None = None) -> Scale:
     if not path.is_file():
         raise unknown("config/config.yaml", "scale", name, [each.stem for each in folder.glob("*.yaml")])
     raw = schema.load_yaml(path, "scale")
-    machine = spec.load(root, raw["machine"])
+    machine = spec.load(root, raw["machine"], f"config/scales/{name}.yaml")
     scope = {"memory": machine.memory}
     scope["arc"] = units.resolve_size(raw["arc"], scope)
     return Scale(name, machine, blocks or raw["blocks"], scope)

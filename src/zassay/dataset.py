@@ -67,7 +67,7 @@ def _value(metric: dict[str, Any], parsed: dict[str, Any]) -> dict[str, Any]:
 def _bound(metric: str, parsed: dict[str, Any]) -> str:
     """The label of the phase the metric belongs to; others carry the write's."""
     bound = parsed["bound"]
-    return str(bound if isinstance(bound, str) else bound["read" if "read" in metric else "write"])
+    return str(bound if isinstance(bound, str) else bound["read" if "read" in metric.split("_") else "write"])
 
 
 def _tail(plan: dict[str, Any], turn: dict[str, Any], parsed: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from zassay import filesystems, readers
 from zassay.campaign import Campaign
 from zassay.image import cache as image_cache
 from zassay.machine import accel, leftovers, qemu, template, validity
-from zassay.machine.qemu import Guest, Launch
+from zassay.machine.qemu import Guest
 from zassay.study import Study
 
 CLOCK_SPAN_S = 1.0
@@ -30,16 +30,7 @@ def facts(campaign: Campaign, image: str, study: Study) -> dict[str, Any]:
     """Boot ``image`` from power-on and read its facts; raises Problem when it does not come up."""
     entry = image_cache.entry(image)
     accelerator = accel.choose(campaign.accel, entry / "vmlinux")
-    machine = campaign.scale.machine
-    launch = Launch(
-        accel=accelerator.name,
-        cpu_model=machine.cpu_model[accelerator.name],
-        cpus=machine.cpus,
-        memory=machine.memory,
-        kernel=entry / "vmlinux",
-        initrd=entry / "initrd",
-        root=entry / "disk.qcow2",
-    )
+    launch = qemu.launch_of(campaign.scale.machine, accelerator.name, entry)
     settings = study.cells[0].settings
     warm = filesystems.get(settings.filesystem).warm(settings)
     leftovers.sweep()

@@ -23,7 +23,7 @@ from zassay import collectors, files, filesystems, registry, workloads
 from zassay.errors import Problem
 from zassay.machine.channel import Reply
 from zassay.machine.qemu import Guest
-from zassay.study import Cell
+from zassay.study import Cell, Settings
 
 OUT = "/run/zassay/run"
 PREAMBLE = f"""set -eu -o pipefail
@@ -57,6 +57,14 @@ for d in /sys/block/vd*; do
 done
 } >$OUT/facts
 """
+
+
+def procedure_digest(settings: Settings) -> str:
+    """What is done to a guest under these settings, as a digest: when our scripts change, a record is of something else."""
+    filesystem = filesystems.get(settings.filesystem)
+    phases = workloads.get(str(settings.workload["tool"])).phases(settings, filesystem, "SOURCE")
+    scripts = [PREAMBLE, FACTS, filesystem.warm(settings), filesystem.create(settings, ["POOL"]), filesystem.after()]
+    return files.sha256_json([*scripts, *(phase.script for phase in phases)])
 
 
 @dataclass
@@ -162,7 +170,11 @@ def _clocks(run: Run) -> tuple[float, float]:
     """(host, guest) seconds at one moment, to within half the round trip."""
     start = time.monotonic()
     reply = run.do("printf '%s' $EPOCHREALTIME\n", 20)
-    return (start + time.monotonic()) / 2, float(reply.text)
+    end = time.monotonic()
+    try:
+        return (start + end) / 2, float(reply.text)
+    except ValueError:
+        raise Problem(f"the guest's clock says {reply.text[:80]!r}, which is no time") from None
 
 
 def collect(run: Run) -> None:
@@ -183,12 +195,15 @@ def collect(run: Run) -> None:
 def unpack(archive: bytes, folder: Path) -> None:
     """Plain files of a guest's tar, by their bare names: a guest cannot write anywhere else on the host."""
     folder.mkdir()
-    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        for member in tar:
-            name = Path(member.name).name
-            source = tar.extractfile(member) if member.isfile() else None
-            if source and name not in ("", "..", "."):
-                (folder / name).write_bytes(source.read())
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+            for member in tar:
+                name = Path(member.name).name
+                source = tar.extractfile(member) if member.isfile() else None
+                if source and name not in ("", "..", "."):
+                    (folder / name).write_bytes(source.read())
+    except tarfile.TarError as error:
+        raise Problem(f"the archive of the guest's files cannot be read: {error}") from error
 
 
 STEPS = (prepare, start_sampling, work, collect)

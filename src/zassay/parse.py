@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from zassay import gates, workloads
-from zassay.gates import Verdict
+from zassay.gates import UNREADABLE, Verdict
 from zassay.ledger import UNKNOWN, ledger
-from zassay.readers import Unreadable
 from zassay.record import RunFiles
 
 BUFFERED = "buffered"
@@ -61,7 +60,7 @@ def _numbers(run: RunFiles, parsed: dict[str, Any]) -> dict[str, Any]:
     try:
         book = ledger(run)
         metrics = workloads.get(run.settings["workload"]["tool"]).metrics(run)
-    except (Unreadable, KeyError, ValueError) as error:
+    except UNREADABLE as error:
         reason = "; ".join(filter(None, [parsed["reason"], f"unreadable output: {error}"]))
         return _nothing() | {"gates": parsed["gates"], "flags": parsed["flags"], "status": "invalid", "reason": reason}
     bound = {"write": book.write_bound, "read": book.read_bound}

@@ -26,14 +26,15 @@ class Mark:
     cpu: tuple[int, ...]
 
 
-_MARK = re.compile(r"^(\w+) (\d+\.\d\d) (\d+\.\d{6}) cpu((?: \d+){8,10})$")
+_MARK = re.compile(r"(\w+) (\d+\.\d\d) (\d+\.\d{6}) cpu((?: \d+){8,10})", re.ASCII)
+_INTEGER = re.compile(r"-?\d+", re.ASCII)
 
 
 def marks(text: str) -> dict[str, Mark]:
     """Lines of ``name uptime clock cpu ticks...``; each name once."""
     found: dict[str, Mark] = {}
     for line in _whole_lines(text, "marks"):
-        match = _MARK.match(line)
+        match = _MARK.fullmatch(line)
         if not match or match.group(1) in found:
             raise Unreadable(f"marks: {line!r}")
         name, uptime, clock, ticks = match.groups()
@@ -44,7 +45,14 @@ def marks(text: str) -> dict[str, Mark]:
 def _whole_lines(text: str, what: str) -> list[str]:
     if text and not text.endswith("\n"):
         raise Unreadable(f"{what}: the last line is cut off")
-    return text.splitlines()
+    return text.split("\n")[:-1]
+
+
+def whole(text: str, what: str) -> int:
+    """A whole number and nothing else: ``int`` alone would also take ``1_000``, blanks and other scripts' digits."""
+    if not _INTEGER.fullmatch(text):
+        raise Unreadable(f"{what}: {text!r} is no whole number")
+    return int(text)
 
 
 def busy_share(before: Mark, after: Mark) -> float:
@@ -66,10 +74,12 @@ def kstat(text: str) -> dict[str, int]:
     lines = _whole_lines(text, "kstat")
     if len(lines) < 3 or lines[1].split() != ["name", "type", "data"]:
         raise Unreadable("kstat: no header")
-    rows = [line.split() for line in lines[2:]]
-    if any(len(row) != 3 or not re.fullmatch(r"-?\d+", row[2]) for row in rows):
-        raise Unreadable("kstat: a row is not name, type, number")
-    return {row[0]: int(row[2]) for row in rows}
+    found: dict[str, int] = {}
+    for row in (line.split() for line in lines[2:]):
+        if len(row) != 3 or row[0] in found:
+            raise Unreadable(f"kstat: {' '.join(row)!r} is not name, type, number, or is there twice")
+        found[row[0]] = whole(row[2], f"kstat: {row[0]}")
+    return found
 
 
 @dataclass(frozen=True)
@@ -85,12 +95,12 @@ class DiskCounters:
 
 def diskstats(text: str) -> dict[str, DiskCounters]:
     """``/proc/diskstats`` by device name."""
-    found = {}
+    found: dict[str, DiskCounters] = {}
     for line in _whole_lines(text, "diskstats"):
         words = line.split()
-        if len(words) < 14 or not all(word.isdigit() for word in words[3:14]):
+        if len(words) < 14 or words[2] in found:
             raise Unreadable(f"diskstats: {line!r}")
-        n = [int(word) for word in words[3:14]]
+        n = [whole(word, "diskstats") for word in words[3:14]]
         found[words[2]] = DiskCounters(n[0], n[2] * SECTOR, n[4], n[6] * SECTOR, n[9])
     return found
 
@@ -100,28 +110,35 @@ def pairs(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in _whole_lines(text, "pairs"):
         key, tab, value = line.partition("\t")
-        if not tab or key in found:
+        if not tab or key in found or "\t" in value:
             raise Unreadable(f"pairs: {line!r}")
         found[key] = value
     return found
 
 
-_DD = re.compile(r"^(\d+) bytes .* copied, ", re.M)
+_DD = re.compile(r"\d+\+\d+ records in\n\d+\+\d+ records out\n(\d+) bytes (?:\([^()\n]*\) )?copied, [^\n]+\n", re.ASCII)
 
 
 def dd_bytes(text: str) -> int:
-    """What dd says it copied, in bytes."""
-    match = _DD.search(text)
+    """What dd says it copied, in bytes; it has to have said all that it says, and nothing else."""
+    match = _DD.fullmatch(text)
     if not match:
         raise Unreadable(f"dd: no count of bytes in {text[-120:]!r}")
     return int(match.group(1))
 
 
+_ROW = re.compile(r"(\w+):? +(\d+)(?: (kB))?", re.ASCII)
+
+
 def colon_table(text: str) -> dict[str, int]:
     """``/proc/meminfo``-like rows: name, number, optional kB (result in bytes then); other rows are passed over."""
-    found = {}
-    for name, number, unit in re.findall(r"^(\w+):?\s+(\d+)(?: (kB))?$", text, re.M):
-        found[name] = int(number) * (1024 if unit else 1)
+    found: dict[str, int] = {}
+    for line in _whole_lines(text, "table"):
+        match = _ROW.fullmatch(line)
+        if match and match.group(1) in found:
+            raise Unreadable(f"table: {match.group(1)} is there twice")
+        if match:
+            found[match.group(1)] = int(match.group(2)) * (1024 if match.group(3) else 1)
     return found
 
 
@@ -146,22 +163,35 @@ def samples(text: str) -> list[Sample]:
     return found
 
 
+_SAMPLE = re.compile(r"(?:# (\d+\.\d\d)|= (\S+) (\d+))", re.ASCII)
+_LATER = re.compile(r"\n# \d+\.\d\d\n", re.ASCII)
+
+
 def _sample_parts(text: str) -> Iterator[tuple[str, str, str]]:
     at = 0
     while at < len(text):
         end = text.find("\n", at)
-        match = re.fullmatch(r"(?:# (\d+\.\d+)|= (\S+) (\d+))", text[at:end]) if end >= 0 else None
+        if end < 0:
+            return  # the sampler is ended at any moment: a cut last part is expected, rubbish anywhere is not
+        match = _SAMPLE.fullmatch(text[at:end])
         if not match:
-            # The sampler is ended at any moment: a cut last part is expected, rubbish before it is not.
-            if end < 0 or at + 4096 > len(text):
-                return
             raise Unreadable(f"samples: {text[at : at + 60]!r}")
         if match.group(1):
             yield "#", match.group(1), ""
             at = end + 1
             continue
-        size = int(match.group(3))
-        if end + 1 + size + 1 > len(text):
+        after = end + 1 + int(match.group(3))
+        if _cut_short(text, end, after):
             return
-        yield "=", match.group(2), text[end + 1 : end + 1 + size]
-        at = end + 1 + size + 1
+        yield "=", match.group(2), text[end + 1 : after]
+        at = after + 1
+
+
+def _cut_short(text: str, end: int, after: int) -> bool:
+    """Is this part the last, and not all there? A part that is said to reach beyond a later sample is rubbish."""
+    rest = text[end : after + 1]
+    if after < len(text) and rest.endswith("\n"):
+        return False
+    if after < len(text) or _LATER.search(rest):
+        raise Unreadable(f"samples: a part is not as long as it says: {text[end - 60 : end]!r}")
+    return True

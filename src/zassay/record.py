@@ -74,6 +74,8 @@ class RunFiles:
     def pool_delta(self, phase: str) -> DiskCounters:
         """Counters of all pool disks together, between the start and the end of a phase."""
         names = [name for role, name in self.facts["disks"].items() if role.startswith("pool")]
+        if not names:
+            raise Unreadable("facts: the guest named no disk of the pool")
         before, after = (readers.diskstats(self.text(f"snap.{phase}_{end}.diskstats")) for end in ("start", "end"))
         deltas = [[b - a for a, b in zip(vars(before[n]).values(), vars(after[n]).values(), strict=True)] for n in names]
         return DiskCounters(*(sum(column) for column in zip(*deltas, strict=True)))

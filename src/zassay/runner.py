@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from zassay import __version__, files, filesystems, measure, payloads, readers
+from zassay import __version__, files, filesystems, gates, measure, payloads, readers
 from zassay.campaign import Campaign, cache_dir
 from zassay.errors import Problem
 from zassay.image import cache as image_cache
@@ -23,6 +23,7 @@ from zassay.machine.spec import MachineSpec
 from zassay.machine.template import Template
 from zassay.plan import Turn, turns_of
 from zassay.progress import History, Reporter, prior_s
+from zassay.record import RunFiles
 from zassay.study import Cell, Study
 from zassay.units import show_seconds
 
@@ -58,7 +59,13 @@ class Rig:
 def done(folder: Path, cell: Cell, image_digest: str) -> bool:
     """Is there a record of this very measurement? Failed ones count: they are measured again only when asked."""
     status = measure.load_status(folder)
-    return bool(status and status["settings_digest"] == cell.settings.digest and status["image_digest"] == image_digest)
+    return bool(status and all(status.get(key) == value for key, value in identity(cell, image_digest).items()))
+
+
+def identity(cell: Cell, image_digest: str) -> dict[str, str]:
+    """Equal identities are the same measurement: settings, what our scripts do with them, and the image."""
+    procedure = measure.procedure_digest(cell.settings)
+    return {"settings_digest": cell.settings.digest, "procedure_digest": procedure, "image_digest": image_digest}
 
 
 def run_block(
@@ -72,12 +79,20 @@ def run_block(
     open_turns = [t for t in turns if _is_open(study_dir, study.cell(t.cell), t, digest, retry_failed)]
     total = len(plan["order"])
     reporter = Reporter(log, total, (block - 1) * len(turns) + len(turns) - len(open_turns))
-    for line in leftovers.sweep():
+    for line in [*leftovers.sweep(), *_sweep_aside(study_dir)]:
         reporter.say(line)
     if open_turns:
         with _rig(campaign, study, plan, image, digest, reporter) as rig:
             _measure_all(rig, open_turns, reporter)
     return _count(study_dir, turns)
+
+
+def _sweep_aside(study_dir: Path) -> list[str]:
+    """Records that an earlier run was ended in the middle of; whoever holds the host lock is alone here."""
+    found = sorted(study_dir.glob(".aside-*"))
+    for folder in found:
+        measure.drop_aside(folder)
+    return [f"removed {folder}, the half record of a run that was ended" for folder in found]
 
 
 def _is_open(study_dir: Path, cell: Cell, turn: Turn, digest: str, retry_failed: bool) -> bool:
@@ -124,17 +139,33 @@ def _measure_all(rig: Rig, turns: list[Turn], reporter: Reporter) -> None:
         levels = " × ".join(f"{factor} {level}" for factor, level in cell.levels.items())
         reporter.start(f"{rig.study.name}, block {turn.block}: {levels}", left)
         status = run_turn(rig, turn, cell)
+        status = _gated(rig, turn, status)
         reporter.end(status)
-        history.note(turn.cell, status["wall_s"])
+        if status["status"] == "ok":
+            history.note(turn.cell, status["wall_s"])
         failures = [*failures, status] if status["status"] != "ok" else []
         _refuse_to_go_on(failures)
+
+
+def _gated(rig: Rig, turn: Turn, status: dict[str, Any]) -> dict[str, Any]:
+    """What to tell about a run: one that its gates will void is told at once, though the record stays as it is."""
+    if status["status"] != "ok":
+        return status
+    found = gates.check_all(RunFiles(run_folder(rig.campaign.study_dir(rig.study.name), turn.cell, turn.block)))
+    void = next((each for each in found if not each.passed and each.protects == "counts"), None)
+    return status | {"status": "invalid", "step": f"gate {void.gate}", "reason": void.reason} if void else status
 
 
 def _refuse_to_go_on(failures: list[dict[str, Any]]) -> None:
     """Runs that fail one after another at the same step have one cause: mending it beats collecting more of them."""
     if len(failures) >= TOO_MANY and len({status["step"] for status in failures}) == 1:
         last = failures[-1]
-        raise Problem(f"{TOO_MANY} runs in a row failed in step {last['step']}: {last['reason']}", last.get("hint", ""))
+        again = (
+            "when it is mended, measure the failed runs again (their records are kept): zassay run STUDY --block N --retry-failed"
+        )
+        raise Problem(
+            f"{TOO_MANY} runs in a row failed in step {last['step']}: {last['reason']}", f"{last.get('hint', '')}\n{again}"
+        )
 
 
 def _predict(rig: Rig, history: History, cell_id: str) -> float:
@@ -154,7 +185,7 @@ def run_turn(rig: Rig, turn: Turn, cell: Cell) -> dict[str, Any]:
     try:
         status = _in_guest(rig, turn, cell, aside)
         status["wall_s"] = round(time.monotonic() - start, 3)
-        status |= {"settings_digest": cell.settings.digest, "image_digest": rig.image_digest}
+        status |= identity(cell, rig.image_digest)
         if target.exists():
             measure.keep_aside(target, "earlier")
         measure.settle(target, aside, status)
@@ -224,7 +255,7 @@ def payload_file(campaign: Campaign, cell: Cell) -> tuple[Path, str]:
 
 @contextlib.contextmanager
 def _guest(rig: Rig, cell: Cell, folder: Path, disks: tuple[Disk, ...]) -> Iterator[Guest]:
-    launch = launch_of(rig, disks)
+    launch = qemu.launch_of(rig.machine, rig.accelerator.name, rig.image, disks)
     warm = filesystems.get(cell.settings.filesystem).warm(cell.settings)
     image_disk = rig.image / "disk.qcow2"
     if rig.machine.mode == "boot":
@@ -233,19 +264,6 @@ def _guest(rig: Rig, cell: Cell, folder: Path, disks: tuple[Disk, ...]) -> Itera
     else:
         with template.clone(_template(rig, launch, image_disk, warm), folder, disks, rig.record) as guest:
             yield guest
-
-
-def launch_of(rig: Rig, disks: tuple[Disk, ...]) -> Launch:
-    return Launch(
-        accel=rig.accelerator.name,
-        cpu_model=rig.machine.cpu_model[rig.accelerator.name],
-        cpus=rig.machine.cpus,
-        memory=rig.machine.memory,
-        kernel=rig.image / "vmlinux",
-        initrd=rig.image / "initrd",
-        root=rig.image / "disk.qcow2",
-        disks=disks,
-    )
 
 
 def _template(rig: Rig, launch: Launch, image_disk: Path, warm: str) -> Template:

@@ -19,10 +19,18 @@ class _Loader(yaml.SafeLoader):
     """SafeLoader that refuses a key given twice (plain YAML keeps the last one silently)."""
 
 
+def _trap(key: object) -> str:
+    kind = {bool: "boolean", int: "number", float: "number"}.get(type(key), "value")
+    return f"is the {kind} {str(key).lower()}"
+
+
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     seen: set[Any] = set()
     for key_node, _ in node.value:
         key = loader.construct_object(key_node, deep=True)
+        if not isinstance(key, str):
+            written = key_node.value if isinstance(key_node, yaml.ScalarNode) else key
+            raise Problem(f'line {key_node.start_mark.line + 1}: a key {_trap(key)}; write "{written}" in quotes')
         if key in seen:
             raise Problem(f"line {key_node.start_mark.line + 1}: key {key!r} is given twice")
         seen.add(key)
@@ -36,8 +44,14 @@ _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping
 def load_yaml(path: Path, schema: str) -> dict[str, Any]:
     """Read and check a YAML file against ``workflows/schemas/<schema>.schema.yaml``."""
     value = read_yaml(path)
-    check(value, schema, str(path))
+    check(value, schema, shown(path))
     return dict(value)
+
+
+def shown(path: Path) -> str:
+    """The path as a person would type it here."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
 def read_yaml(path: Path) -> Any:
@@ -45,11 +59,11 @@ def read_yaml(path: Path) -> Any:
         # A SafeLoader with one stricter constructor: it builds plain values only.
         return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
     except yaml.YAMLError as error:
-        raise Problem(f"{path}: not YAML: {error}") from error
+        raise Problem(f"{shown(path)}: not YAML: {error}") from error
     except OSError as error:
-        raise Problem(f"{path}: {error.strerror}") from error
+        raise Problem(f"{shown(path)}: {error.strerror}") from error
     except Problem as problem:
-        raise Problem(f"{path}: {problem.message}") from None
+        raise Problem(f"{shown(path)}: {problem.message}", problem.hint) from None
 
 
 @lru_cache
@@ -77,7 +91,9 @@ def _what(error: jsonschema.ValidationError) -> str:
         return f'is the boolean {str(error.instance).lower()}; write "{word}" in quotes'
     if error.validator == "additionalProperties":
         return f"has an unknown key: {', '.join(_extra_keys(error))}"
-    return error.message if error.absolute_path else f"{error.message}"
+    if error.validator == "uniqueItems" and isinstance(error.instance, list):
+        return "says twice: " + ", ".join(sorted({str(each) for each in error.instance if error.instance.count(each) > 1}))
+    return str(error.message)
 
 
 def _schema_of(error: jsonschema.ValidationError) -> dict[str, Any]:

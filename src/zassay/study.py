@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zassay import files, schema, units
+from zassay import files, schema, units, vocabulary
 from zassay.campaign import Scale
 from zassay.errors import Problem, unknown
 
@@ -84,6 +84,8 @@ def load(root: Path, name: str, scale: Scale) -> Study:
     raw = schema.load_yaml(path, "study")
     where = str(path.relative_to(root))
     scope = _sizes(raw["sizes"], scale, where)
+    cells = _cells(raw, scope, scale, where)
+    vocabulary.check(root, where, scale, cells)
     return Study(
         name=name,
         title=raw["title"],
@@ -91,7 +93,7 @@ def load(root: Path, name: str, scale: Scale) -> Study:
         question=raw["question"],
         sizes=scope,
         factors=tuple(raw["factors"]),
-        cells=_cells(raw, scope, scale, where),
+        cells=cells,
         metrics=tuple(_metric(key, value) for key, value in raw["metrics"].items()),
         unkept=tuple(each["what"] for each in raw.get("unkept", []) if each.get("scale", scale.name) == scale.name),
     )
@@ -128,6 +130,7 @@ def _resolve(value: int | str, scope: dict[str, int], where: str) -> int:
 
 def _cells(raw: dict[str, Any], scope: dict[str, int], scale: Scale, where: str) -> tuple[Cell, ...]:
     factors = {factor: levels_of(factor, levels) for factor, levels in raw["factors"].items()}
+    _known_exclusions(raw.get("exclude", []), factors, where)
     cells = []
     for combination in itertools.product(*(levels.items() for levels in factors.values())):
         levels = {factor: level for factor, (level, _) in zip(factors, combination, strict=True)}
@@ -136,6 +139,17 @@ def _cells(raw: dict[str, Any], scope: dict[str, int], scale: Scale, where: str)
             cells.append(Cell("_".join(map(slug, levels.values())), levels, _settings(patches, scope, scale, where)))
     _unique(cells, where)
     return tuple(cells)
+
+
+def _known_exclusions(excluded: list[dict[str, str]], factors: dict[str, dict[str, Any]], where: str) -> None:
+    """An exclusion with a typing error would silently exclude nothing."""
+    for index, levels in enumerate(excluded):
+        at = f"{where}: exclude[{index}]"
+        for factor, level in levels.items():
+            if factor not in factors:
+                raise unknown(at, "factor", factor, factors)
+            if level not in factors[factor]:
+                raise unknown(f"{at}.{factor}", "level", level, factors[factor])
 
 
 def _unique(cells: list[Cell], where: str) -> None:
@@ -171,9 +185,7 @@ def _settings(patches: list[dict[str, Any]], scope: dict[str, int], scale: Scale
     merged: dict[str, Any] = {}
     for patch in patches:
         merged = merge(merged, patch)
-    missing = [key for key in ("image", "filesystem", "pool", "workload", "payload", "collect") if key not in merged]
-    if missing:
-        raise Problem(f"{where}: settings: {', '.join(missing)} is not given")
+    vocabulary.needed(where, merged)
     pool = merged["pool"] | {"disk_size": _resolve(merged["pool"]["disk_size"], scope, f"{where}: settings.pool.disk_size")}
     return Settings(
         image=merged["image"],
@@ -181,9 +193,11 @@ def _settings(patches: list[dict[str, Any]], scope: dict[str, int], scale: Scale
         protocol=merged.get("protocol", "improved"),
         pool=pool,
         properties=merged.get("properties", {}),
-        tunables={key: _word(value, scope) for key, value in merged.get("tunables", {}).items()},
+        tunables={
+            key: _word(value, scope, f"{where}: settings.tunables.{key}") for key, value in merged.get("tunables", {}).items()
+        },
         payload=merged["payload"],
-        workload={key: _amount(value, scope) for key, value in merged["workload"].items()},
+        workload={key: _amount(value, scope, f"{where}: settings.workload.{key}") for key, value in merged["workload"].items()},
         collect=merged["collect"],
         machine=_machine(scale),
     )
@@ -195,15 +209,15 @@ def _machine(scale: Scale) -> dict[str, Any]:
     return {"name": machine.name, "cpus": machine.cpus, "memory": machine.memory, "mode": machine.mode, "disks": disks}
 
 
-def _amount(value: int | str, scope: dict[str, int]) -> int | str:
-    """A size (plain or relative) in bytes, or the word as it is."""
+def _amount(value: int | str, scope: dict[str, int], where: str) -> int | str:
+    """A size (plain or relative) in bytes, or the word or count as it is."""
     try:
-        return units.resolve_size(value, scope)
+        return _resolve(value, scope, where)
     except Problem:
         if isinstance(value, str) and "*" in value:
             raise
         return value
 
 
-def _word(value: str, scope: dict[str, int]) -> str:
-    return str(_amount(value, scope)) if "*" in value else value
+def _word(value: str, scope: dict[str, int], where: str) -> str:
+    return str(_amount(value, scope, where)) if "*" in value else value

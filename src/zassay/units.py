@@ -32,6 +32,17 @@ def parse_bytes(value: int | str) -> int:
     return int(float(match.group(1)) * SUFFIXES[match.group(2)])
 
 
+def with_unit(value: int | str, where: str = "") -> int:
+    """A size as a file has to say it: a bare number could be bytes, sectors or MiB, so it is a Problem."""
+    at = f"{where}: " if where else ""
+    if not re.search("[A-Za-z]", str(value)):
+        raise Problem(f'{at}"{value}" is a size without a unit', "write the unit, as in 64 MiB")
+    try:
+        return parse_bytes(value)
+    except Problem as problem:
+        raise Problem(f"{at}{problem.message}", problem.hint) from None
+
+
 def resolve_size(value: int | str, scope: Mapping[str, int]) -> int:
     """A size that may be relative: ``2 * arc`` or ``1/8 * memory``, with ``scope`` giving bytes by name.
 
@@ -39,7 +50,7 @@ def resolve_size(value: int | str, scope: Mapping[str, int]) -> int:
     """
     match = _RELATIVE.match(value) if isinstance(value, str) else None
     if not match:
-        return parse_bytes(value)
+        return with_unit(value)
     factor, divisor, name = match.groups()
     if name not in scope:
         raise Problem(f'"{value}" is relative to "{name}"', f"known: {', '.join(sorted(scope))}")

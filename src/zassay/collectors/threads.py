@@ -1,17 +1,19 @@
 """How many of ZFS's write issue threads there are: they compress, and are made as they are needed."""
 
 from zassay.collectors import Collector
-from zassay.readers import Sample, Unreadable
+from zassay.readers import Sample, Unreadable, whole
+
+SPEC = "threads:z_wr_iss"
 
 
 class Threads(Collector):
     name = "threads"
-    specs = ("threads:z_wr_iss",)
+    specs = (SPEC,)
 
 
 def most(samples: list[Sample]) -> int:
     """The largest number of z_wr_iss threads seen."""
-    counts = [int(s.parts[Threads.specs[0]].split()[1]) for s in samples if Threads.specs[0] in s.parts]
+    counts = [whole(s.parts[SPEC].partition(" ")[2].strip(), "samples: threads") for s in samples if SPEC in s.parts]
     if not counts:
         raise Unreadable("samples: no thread counts")
     return max(counts)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from zassay.bundle import citation, verifier
-from zassay.bundle.verifier import Bag, FolderBag, ZipBag
+from zassay.bundle import citation
+from zassay.bundle.opened import content_id, verified
 from zassay.errors import Problem
 
 FORMATS = ("apa", "bibtex", "cff")
@@ -19,11 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int | None:
-    text, content_id = read_citation(args.bundle)
+    text, identity = read_citation(args.bundle)
     fields = citation.parse_cff(text, f"{args.bundle}: data/CITATION.cff")
     forms = {
         "apa": citation.apa(fields),
-        "bibtex": citation.bibtex(fields, args.bundle.name.removesuffix(".zip"), f"content id {content_id}"),
+        "bibtex": citation.bibtex(fields, args.bundle.name.removesuffix(".zip"), f"content id {identity}"),
         "cff": text.rstrip("\n"),
     }
     print("\n\n".join(forms[name] for name in FORMATS if args.format in (None, name)))
@@ -32,16 +32,11 @@ def main(args: argparse.Namespace) -> int | None:
 
 def read_citation(path: Path) -> tuple[str, str]:
     """CITATION.cff and content id of a bundle, which is verified first: no one should cite what was altered."""
-    if not path.exists():
-        raise Problem(f"{path}: no such file or folder")
-    bag: Bag = (FolderBag if path.is_dir() else ZipBag)(path)
-    problems = verifier.verify(bag)
-    if problems:
-        raise Problem(f"{path}: not sound: {problems[0]}", f"see all: zassay verify {path}")
+    bag = verified(path)
     if "Citable: yes\n" not in bag.lines("bag-info.txt") or "data/CITATION.cff" not in bag.files:
         raise Problem(f"{path}: not citable: it holds synthetic data")
     handle, size = bag.open("data/CITATION.cff")
     with handle:
         if size > MOST:
             raise Problem(f"{path}: data/CITATION.cff: {size} bytes, at most {MOST} are read")
-        return handle.read(size).decode("utf-8", "replace"), f"sha256:{bag.files['manifest-sha256.txt'].sha256}"
+        return handle.read(size).decode("utf-8", "replace"), content_id(bag)

@@ -19,6 +19,7 @@ ACTIONS: dict[str, str] = {
     "list": "what there is and what is built",
     "path": "print the folder of a built image",
     "relock": "take today's packages into the lock and show what changed",
+    "remove": "remove what is built of an image (its packages stay)",
     "twice": "build the base twice and compare the bytes",
 }
 HEAD: tuple[str, ...] = ("image", "system", "kernel", "zfs", "built", "size", "digest", "lock")
@@ -32,6 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             each.add_argument("name", metavar="NAME", help="an image: the name of a file images/NAME.yaml")
         if action in ("build", "twice"):
             each.add_argument("--log-dir", type=Path, help="where the logs go (default: results/logs/image/NAME)")
+        if action == "remove":
+            each.add_argument("--old", action="store_true", help="only what no longer fits the image's files")
         if action == "build":
             each.add_argument("--link", type=Path, help="make this a symbolic link to the built image")
             each.add_argument("--accelerator", choices=["kvm", "tcg"], help="do not probe, use this one")
@@ -44,6 +47,7 @@ def main(args: argparse.Namespace) -> int:
         "list": _list,
         "path": _path,
         "relock": _relock,
+        "remove": _remove,
         "twice": _twice,
     }
     return actions[args.action](args)
@@ -66,7 +70,7 @@ def _verify(args: argparse.Namespace) -> int:
     path = cache.entry(args.name)
     faults = cache.verify(path)
     if faults:
-        fix = f"remove it and build it again: rm -r {path} && zassay image build {args.name}"
+        fix = f"build it again: zassay image remove {args.name} && zassay image build {args.name}"
         raise Problem(f"image {args.name}: {len(faults)} files are damaged", "\n".join([*faults, fix]))
     print(f"image {args.name}: {len(cache.manifest(path)['files'])} files are as the manifest says ({path})")
     return 0
@@ -114,6 +118,13 @@ def _relock(args: argparse.Namespace) -> int:
     lock.write(spec.lock, new)
     print("\n".join(changes))
     print(f"{spec.lock}: {len(changes)} of {len(new.packages)} packages changed: a new image identity")
+    return 0
+
+
+def _remove(args: argparse.Namespace) -> int:
+    spec = catalog.load(args.name)
+    for path in cache.remove(spec, keep=keys.of(spec) if args.old else None):
+        print(f"removed {path}")
     return 0
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shlex
 
-from zassay.errors import Problem
+from zassay.errors import Problem, unknown
 from zassay.filesystems import MOUNT, Filesystem
-from zassay.readers import Unreadable, pairs
+from zassay.readers import Unreadable, pairs, whole
 from zassay.study import Settings
 
 POOL = "tank"
 DATASET = f"{POOL}/data"
 # In which module a parameter lives differs between versions (fletcher: zcommon in 2.1, zfs from 2.2): looked for, never assumed.
+# Each module is offered all of them, takes its own at load (some cannot be set later) and ignores the rest.
+MODULES = ("spl", "zcommon", "icp", "zfs")
 FIND_PARAMETER = """parameter() {
     for _p in /sys/module/{zfs,zcommon,spl,icp}/parameters/$1; do
         if [ -e "$_p" ]; then return; fi
@@ -21,6 +23,16 @@ FIND_PARAMETER = """parameter() {
 """
 ARCSTATS = "/proc/spl/kstat/zfs/arcstats"
 LAYOUTS = {"single": ""}
+# What can be set when a pool or a dataset is made: an unknown word is said before a guest is booted, not by each guest.
+POOL_PROPERTIES = frozenset(
+    "ashift autoexpand autoreplace autotrim comment compatibility delegation failmode listsnapshots multihost".split()
+)
+DATASET_PROPERTIES = frozenset(
+    """aclinherit aclmode acltype atime canmount casesensitivity checksum compression copies dedup devices direct dnodesize
+    encryption exec keyformat keylocation logbias longname mlslabel nbmand normalization overlay prefetch primarycache quota
+    readonly recordsize redundant_metadata refquota refreservation relatime reservation secondarycache setuid snapdir
+    special_small_blocks sync utf8only volmode vscan xattr""".split()
+)
 
 
 class Zfs(Filesystem):
@@ -29,15 +41,12 @@ class Zfs(Filesystem):
 
     def warm(self, settings: Settings) -> str:
         words = " ".join(f"{key}={value}" for key, value in sorted(settings.tunables.items()))
-        return (
-            f"modprobe zfs {words}\n{FIND_PARAMETER}"
-            + "".join(
-                f"parameter {key}; echo {value} >$_p 2>/dev/null || true\n" for key, value in sorted(settings.tunables.items())
-            )
-            + "zfs version >/dev/null\nzpool list >/dev/null\n"
-        )
+        options = "".join(f"options {module} {words}\\n" for module in MODULES)
+        return f"printf '{options}' >/etc/modprobe.d/zassay.conf\nmodprobe zfs\nzfs version >/dev/null\nzpool list >/dev/null\n"
 
     def create(self, settings: Settings, devices: list[str]) -> str:
+        _known("settings.pool.properties", settings.pool.get("properties", {}), POOL_PROPERTIES)
+        _known("settings.properties", settings.properties, DATASET_PROPERTIES)
         pool = _options("-o", {**settings.pool.get("properties", {}), "cachefile": "none"})
         dataset = _options("-o", {**settings.properties, "mountpoint": MOUNT})
         layout = _layout(settings.pool["layout"])
@@ -69,11 +78,18 @@ class Zfs(Filesystem):
         found = pairs(text)
         if "logicalused" not in found or "used" not in found:
             raise Unreadable("space: logicalused or used is missing")
-        return int(found["logicalused"]), int(found["used"])
+        return whole(found["logicalused"], "space"), whole(found["used"], "space")
 
 
 def _options(flag: str, values: dict[str, str]) -> str:
     return " ".join(f"{flag} {shlex.quote(f'{key}={value}')}" for key, value in sorted(values.items()))
+
+
+def _known(where: str, values: dict[str, str], known: frozenset[str]) -> None:
+    """Features (``feature@name``) and user properties (``module:name``) are open lists."""
+    for name in values:
+        if name not in known and "@" not in name and ":" not in name:
+            raise unknown(where, "property", name, known)
 
 
 def _layout(name: str) -> str:

@@ -11,10 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zassay import registry
+from zassay.errors import Problem
 from zassay.readers import Unreadable
 
 if TYPE_CHECKING:
     from zassay.record import RunFiles
+
+
+# What reading a spoiled record may raise: a missing key or word, a number that is none or zero, a file that is not JSON.
+UNREADABLE = (Unreadable, LookupError, ValueError, ArithmeticError, TypeError, Problem)
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class Gate(ABC):
     def verdict(self, run: RunFiles) -> Verdict:
         try:
             passed, expected, actual = self.check(run)
-        except (Unreadable, KeyError, ValueError) as error:
+        except UNREADABLE as error:
             passed, expected, actual = False, "a readable record", f"{type(error).__name__}: {error}"
         return Verdict(self.name, passed, expected, actual, self.protects)
 

@@ -81,6 +81,16 @@ def prune(name: str) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
+def remove(spec: catalog.ImageSpec, keep: keys.Keys | None) -> list[Path]:
+    """Remove entries and layers of an image, but those of the keys to keep; returns what was removed."""
+    kept = {f"base-{keep.base}", f"disk-{keep.disk}", keep.entry} if keep else set()
+    with locked(spec.name):
+        gone = sorted(path for path in folder(spec.name).iterdir() if path.is_dir() and path.name not in kept)
+        for path in gone:
+            shutil.rmtree(path)
+    return gone
+
+
 def write_sums(path: Path, known: dict[str, str]) -> None:
     """Write the digests of all files of an entry in the format of sha256sum; ``known`` ones are not computed again."""
     names = sorted(each.name for each in path.iterdir() if each.is_file() and each.name != SUMS)

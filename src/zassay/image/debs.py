@@ -22,6 +22,7 @@ PARALLEL = 6
 SOCKET_DEADLINE_S = 30.0
 SLOWEST_BYTES_PER_S = 50_000.0
 ATTEMPTS = 2
+ABANDONED_S = 3600.0
 
 
 @dataclass
@@ -42,6 +43,7 @@ def fetch(lock: Lock, store: Path, bases: Sequence[str] | None = None, say: Call
     ``bases`` are URLs that pool paths hang below; by default the host's mirrors, then the user's dated archive.
     """
     store.mkdir(parents=True, exist_ok=True)
+    _sweep(store)
     wanted = [package for package in lock.packages if not _kept(package, store)]
     if not wanted:
         return
@@ -49,8 +51,11 @@ def fetch(lock: Lock, store: Path, bases: Sequence[str] | None = None, say: Call
     if os.environ.get(OFFLINE_VARIABLE) == "1":
         raise _offline(wanted)
     places = list(bases) if bases is not None else default_bases(lock)
-    with ThreadPoolExecutor(PARALLEL) as pool:
+    pool = ThreadPoolExecutor(PARALLEL)
+    try:
         results = list(pool.map(lambda package: _fetch_one(package, store, places), wanted))
+    finally:
+        pool.shutdown(cancel_futures=True)
     lost = [result for result in results if result is not None]
     if lost:
         raise _vanished(lost, len(lock.packages))
@@ -76,6 +81,13 @@ def wrong_digest(package: Package, where: str, got: str) -> Problem:
         f"lock     {package.sha256}\nreceived {got}\na damaged or forged copy is not used; "
         "try again, or make a new lock (a new image identity) with: zassay image relock",
     )
+
+
+def _sweep(store: Path) -> None:
+    """Remove what killed downloads left; a file that is still being written is young."""
+    for path in store.glob(".*.deb.*"):
+        if time.time() - path.stat().st_mtime > ABANDONED_S:
+            path.unlink(missing_ok=True)
 
 
 def _kept(package: Package, store: Path) -> bool:

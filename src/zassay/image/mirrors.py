@@ -25,12 +25,22 @@ class Mirror:
 def of_host(apt: Path = APT) -> list[Mirror]:
     """The Debian mirrors of the host's apt, each once, in the order found."""
     found: dict[str, Mirror] = {}
-    for url, signed_by in _sources(apt):
-        match = re.fullmatch(r"(?:https?|file|mirror\+\w+)://.*?/(debian|debian-security)/*", url)
-        if match:
-            plain = url.rstrip("/")
-            found.setdefault(plain, Mirror(plain, match[1], signed_by))
+    for written, signed_by in _sources(apt):
+        for url in _listed(written):
+            match = re.fullmatch(r"(?:https?|file)://.*?/(debian|debian-security)/*", url)
+            if match:
+                plain = url.rstrip("/")
+                found.setdefault(plain, Mirror(plain, match[1], signed_by))
     return list(found.values())
+
+
+def _listed(url: str) -> list[str]:
+    """The mirrors behind ``mirror+file:PATH``, as Debian's cloud images write it; any other URL stands for itself."""
+    match = re.fullmatch(r"mirror\+file:(?://)?(/.*)", url)
+    if not match:
+        return [url]
+    path = Path(match[1])
+    return [line.split()[0] for line in path.read_text().splitlines() if line.strip()] if path.is_file() else []
 
 
 def archive_bases(made: str, environ: dict[str, str] | None = None) -> list[str]:

@@ -56,7 +56,8 @@ class Steps:
         self.seconds[step] = self.seconds.get(step, 0.0) + time.monotonic() - begin
 
     def _failed(self, step: str, message: str, hint: str) -> Problem:
-        fix = f"next: read the log, then repeat with: zassay image build {self.image}"
+        read = f"read {self.log(step)}, then " if self.log(step).is_file() else ""
+        fix = f"next: {read}repeat with: zassay image build {self.image}"
         return Problem(f"image {self.image}, step {step}: {message}", f"{hint}\n{fix}")
 
     def run(

@@ -6,6 +6,7 @@ Both are socket pairs handed to QEMU as open descriptors, so there is no socket 
 from __future__ import annotations
 
 import json
+import re
 import select
 import socket
 import time
@@ -16,6 +17,8 @@ from typing import Any
 from zassay.errors import Problem
 
 REPLY_GRACE_S = 20.0
+# ID CODE OUT_LENGTH ERR_LENGTH SECONDS
+HEAD = re.compile(rb"(\d+) (\d+) (\d+) (\d+) (\d+\.\d+)\n")
 
 
 @dataclass(frozen=True)
@@ -103,12 +106,13 @@ class Agent:
         start = time.monotonic()
         deadline = start + deadline_s + REPLY_GRACE_S
         self._stream.send(header.format(id=own).encode() + b"\n" + body, deadline)
-        words = self._stream.line(deadline).split()
-        if len(words) != 5 or words[0] != own.encode():
-            raise Problem(f"the guest's agent answered out of turn: {words!r}")
-        out = self._stream.exactly(int(words[2]), deadline)
-        err = self._stream.exactly(int(words[3]), deadline)
-        return Reply(int(words[1]), out, err, float(words[4]), time.monotonic() - start)
+        line = self._stream.line(deadline)
+        head = HEAD.fullmatch(line)
+        if not head or head.group(1) != own.encode():
+            raise Problem(f"the guest's agent answered out of turn: {line.split()!r}")
+        out = self._stream.exactly(int(head.group(3)), deadline)
+        err = self._stream.exactly(int(head.group(4)), deadline)
+        return Reply(int(head.group(2)), out, err, float(head.group(5)), time.monotonic() - start)
 
 
 class Qmp:

@@ -24,8 +24,7 @@ def path() -> Path:
 def alone(say: Callable[[str], None], wait_s: float = WAIT_S) -> Iterator[None]:
     """Hold the host for measuring; waits, saying so once, at most ``wait_s`` seconds."""
     where = path()
-    # Mode 666 and no truncation: other users of this host must be able to take the same lock.
-    descriptor = os.open(where, os.O_RDWR | os.O_CREAT, 0o666)
+    descriptor = _open(where)
     try:
         _take(descriptor, where, say, wait_s)
         os.ftruncate(descriptor, 0)
@@ -33,6 +32,22 @@ def alone(say: Callable[[str], None], wait_s: float = WAIT_S) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _open(where: Path) -> int:
+    """Other users of this host must be able to take the same lock: mode 666 whatever the umask, and no truncation."""
+    try:
+        # Without O_CREAT first: in a sticky folder the kernel may refuse it for a file that another user made.
+        return os.open(where, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        descriptor = os.open(where, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        with contextlib.suppress(PermissionError):
+            os.fchmod(descriptor, 0o666)
+        return descriptor
+    except PermissionError as error:
+        raise Problem(
+            f"{where}: the host's lock cannot be opened: {error.strerror}", f"let its owner run: chmod 666 {where}"
+        ) from error
 
 
 def _take(descriptor: int, where: Path, say: Callable[[str], None], wait_s: float) -> None:

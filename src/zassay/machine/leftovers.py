@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from zassay import files
+from zassay.errors import Problem
 
 
 def state_dir() -> Path:
@@ -68,18 +69,26 @@ def scratch(base: Path, name: str) -> Iterator[tuple[Path, Record]]:
         record.close()
 
 
+def _record(path: Path) -> dict[str, str]:
+    """A record that a power cut left empty owns nothing that can be found: it must not keep every later run from starting."""
+    try:
+        return dict(files.read_json(path))
+    except (Problem, TypeError, ValueError):
+        return {}
+
+
 def sweep() -> list[str]:
     """End guests and remove scratch folders whose owner has ended; returns a line for each thing done."""
     done: list[str] = []
     for path in sorted(state_dir().glob("guest-*.json")):
-        record = files.read_json(path)
+        record = _record(path)
         if _same(record, "owner"):
             continue
         if _same(record, "guest"):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(record["guest_pid"]), signal.SIGKILL)
             done.append(f"ended a guest left by an earlier run (pid {record['guest_pid']})")
-        folder = Path(record["scratch"])
+        folder = Path(record.get("scratch", ""))
         if folder.is_dir() and folder.name.startswith("zassay-"):
             shutil.rmtree(folder, ignore_errors=True)
             done.append(f"removed {folder}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import socket
 import subprocess
 import time
@@ -19,6 +20,7 @@ from zassay import proc
 from zassay.errors import Problem
 from zassay.machine.channel import Agent, Qmp, Reply
 from zassay.machine.leftovers import Record
+from zassay.machine.spec import MachineSpec
 
 QEMU = "qemu-system-x86_64"
 FIRST_DISK_SLOT = 0x6
@@ -53,6 +55,20 @@ class Launch:
     ram_shared: bool = False
     incoming: bool = False
     extra: tuple[str, ...] = field(default=())
+
+
+def launch_of(machine: MachineSpec, accel: str, image: Path, disks: tuple[Disk, ...] = ()) -> Launch:
+    """This machine with the image of a cache entry; the accelerator decides the CPU model."""
+    return Launch(
+        accel=accel,
+        cpu_model=machine.cpu_model[accel],
+        cpus=machine.cpus,
+        memory=machine.memory,
+        kernel=image / "vmlinux",
+        initrd=image / "initrd",
+        root=image / "disk.qcow2",
+        disks=disks,
+    )
 
 
 def machine_words(launch: Launch) -> list[str]:
@@ -160,7 +176,12 @@ class Guest:
         self.started = time.monotonic()
 
     def run(self, script: str, deadline_s: float) -> Reply:
-        return self._agent.run(script, deadline_s)
+        """Run a script; when no reply comes, the Problem shows what the console said last, a panic first."""
+        try:
+            return self._agent.run(script, deadline_s)
+        except Problem as problem:
+            panic = re.search(r"Kernel panic.*", self._console_text())
+            raise Problem(f"{problem.message}: {panic.group(0)}" if panic else problem.message, self.log_tail()) from None
 
     def put(self, path: str, data: bytes, mode: int = 0o644) -> Reply:
         return self._agent.put(path, data, mode)
@@ -176,14 +197,16 @@ class Guest:
     def wait_ready(self, deadline_s: float) -> float:
         """Seconds from the start of QEMU to the end of the first command in the guest."""
         try:
-            self._agent.run("true", deadline_s)
+            self.run("true", deadline_s)
         except Problem as problem:
-            raise Problem(f"the guest did not come up: {problem.message}", self.log_tail()) from None
+            raise Problem(f"the guest did not come up: {problem.message}", problem.hint) from None
         return time.monotonic() - self.started
 
     def log_tail(self) -> str:
-        text = self.console.read_text(errors="replace") if self.console.exists() else ""
-        return proc.failure_hint(text, self.console)
+        return proc.failure_hint(self._console_text(), self.console)
+
+    def _console_text(self) -> str:
+        return self.console.read_text(errors="replace") if self.console.exists() else ""
 
     def alive(self) -> bool:
         return self._process.poll() is None

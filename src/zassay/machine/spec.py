@@ -40,12 +40,12 @@ class MachineSpec:
         raise unknown(f"machines/{self.name}.yaml", "disk role", role, [disk.role for disk in self.disks])
 
 
-def load(root: Path, name: str) -> MachineSpec:
-    """Read ``machines/<name>.yaml``; raises Problem naming file and key."""
+def load(root: Path, name: str, where: str = "machines/") -> MachineSpec:
+    """Read ``machines/<name>.yaml``; raises Problem naming file and key (for an unknown name: ``where`` it was asked for)."""
     folder = root / "machines"
     path = folder / f"{name}.yaml"
     if not path.is_file():
-        raise unknown("machine", "machine", name, [each.stem for each in folder.glob("*.yaml")])
+        raise unknown(where, "machine", name, [each.stem for each in folder.glob("*.yaml")])
     return _parse(name, schema.load_yaml(path, SCHEMA))
 
 
@@ -53,17 +53,17 @@ def _parse(name: str, raw: dict[str, Any]) -> MachineSpec:
     return MachineSpec(
         name=name,
         cpus=raw["cpus"],
-        memory=units.parse_bytes(raw["memory"]),
+        memory=units.with_unit(raw["memory"], f"machines/{name}.yaml: memory"),
         mode=raw["mode"],
         cpu_model=raw["cpu_model"],
-        disks=tuple(_disk(role, value) for role, value in raw["disks"].items()),
+        disks=tuple(_disk(f"machines/{name}.yaml: disks.{role}", role, value) for role, value in raw["disks"].items()),
     )
 
 
-def _disk(role: str, raw: dict[str, Any]) -> DiskSpec:
+def _disk(where: str, role: str, raw: dict[str, Any]) -> DiskSpec:
     return DiskSpec(
         role=role,
         device_class=raw["class"],
-        bytes_per_s=units.parse_bytes(raw.get("bytes_per_s", 0)),
+        bytes_per_s=units.with_unit(raw["bytes_per_s"], f"{where}.bytes_per_s") if "bytes_per_s" in raw else 0,
         operations_per_s=int(raw.get("operations_per_s", 0)),
     )

@@ -64,13 +64,21 @@ def _alive(pid: int) -> bool:
 def forward() -> None:
     """In the supervising process (Snakemake's main thread): name it to its jobs, and pass SIGTERM on to them."""
     os.environ[VARIABLE] = str(os.getpid())
-    request_path(os.getpid()).unlink(missing_ok=True)
+    _forget_old_requests()
     if threading.current_thread() is threading.main_thread():
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
         # The wake-up descriptor tells of signals whichever handler is installed later.
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         threading.Thread(target=_forward, args=(reader,), daemon=True).start()
+
+
+def _forget_old_requests() -> None:
+    """Requests of supervisors that have ended, and any left under our own number by one that had it before."""
+    for path in state_dir().glob("stop-*"):
+        pid = int(path.name.removeprefix("stop-"))
+        if pid == os.getpid() or not _alive(pid):
+            path.unlink(missing_ok=True)
 
 
 def _forward(reader: int) -> None:
