@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -43,6 +45,7 @@ def workspace(name: str) -> Iterator[Path]:
     for left in place.glob(f"{prefix}*"):
         with _locked(left) as free:
             if free:
+                end_users(left)
                 remove(left)
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
     folder.chmod(0o755)
@@ -68,6 +71,14 @@ def _locked(folder: Path) -> Iterator[bool]:
         yield False
     finally:
         os.close(descriptor)
+
+
+def end_users(folder: Path) -> None:
+    """End what a killed build of ours left running in a folder: without root nothing ends mmdebstrap's children with it."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if os.fsencode(folder) in path.read_bytes() and int(path.parent.name) != os.getpid():
+                os.kill(int(path.parent.name), signal.SIGKILL)
 
 
 def remove(folder: Path) -> None:

@@ -46,7 +46,7 @@ def build(spec: ImageSpec, steps: Steps, probe: Probe) -> Path:
     target = cache.folder(spec.name) / known.entry
     if (target / cache.MANIFEST).is_file():
         return target
-    with cache.locked(spec.name):
+    with cache.locked(spec.name, steps.say):
         if not (target / cache.MANIFEST).is_file():
             cache.prune(spec.name)
             _build(spec, known, steps, probe, target)

@@ -6,20 +6,21 @@ the layers it was made of, ``base-<key>/`` and ``disk-<key>/``; ``<cache>/debs/`
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 from zassay import files
 from zassay.errors import Problem
 from zassay.image import catalog, keys
+from zassay.machine import hostlock
 
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
+LOCK_WAIT_S = 3600.0
 
 
 def home() -> Path:
@@ -52,13 +53,10 @@ def manifest(path: Path) -> dict[str, Any]:
     return dict(files.read_json(path / MANIFEST))
 
 
-@contextmanager
-def locked(name: str) -> Iterator[None]:
+def locked(name: str, say: Callable[[str], None]) -> AbstractContextManager[None]:
     """Only one process builds an image; another one waits and then finds it built."""
     folder(name).mkdir(parents=True, exist_ok=True)
-    with (folder(name) / ".lock").open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+    return hostlock.exclusive(folder(name) / ".lock", f"image {name} is being built already", say, LOCK_WAIT_S)
 
 
 @contextmanager
@@ -84,7 +82,7 @@ def prune(name: str) -> None:
 def remove(spec: catalog.ImageSpec, keep: keys.Keys | None) -> list[Path]:
     """Remove entries and layers of an image, but those of the keys to keep; returns what was removed."""
     kept = {f"base-{keep.base}", f"disk-{keep.disk}", keep.entry} if keep else set()
-    with locked(spec.name):
+    with locked(spec.name, print):
         gone = sorted(path for path in folder(spec.name).iterdir() if path.is_dir() and path.name not in kept)
         for path in gone:
             shutil.rmtree(path)
