@@ -5,7 +5,8 @@ parse_mmss <- function(text) {
   vapply(text, function(one) {
     if (is.na(one) || one == "NA") return(NA_real_)
     parts <- suppressWarnings(as.numeric(strsplit(one, ":", fixed = TRUE)[[1]]))
-    if (anyNA(parts) || length(parts) < 2L || length(parts) > 3L) abort(sprintf("not a time: \"%s\"", one), "expected m:ss or h:mm:ss")
+    if (anyNA(parts) || length(parts) < 2L || length(parts) > 3L) abort(sprintf("not a time: \"%s\"", one),
+        "expected m:ss or h:mm:ss")
     if (utils::tail(parts, 1) >= 60) abort(sprintf("\"%s\": seconds >= 60", one))
     if (length(parts) == 3L && parts[2] >= 60) abort(sprintf("\"%s\": minutes >= 60", one))
     sum(parts * 60^(rev(seq_along(parts)) - 1))

@@ -13,7 +13,8 @@ match_cells <- function(data, where) {
   for (factor in names(where)) {
     have <- data$cells[[paste0("f_", factor)]]
     missing <- setdiff(unlist(where[[factor]]), have)
-    if (length(missing)) return(structure(character(), absent = sprintf("%s \"%s\" is not in the data", factor, missing[1])))
+    if (length(missing)) return(structure(character(), absent = sprintf("%s \"%s\" is not in the data", factor,
+        missing[1])))
     keep <- keep & have %in% unlist(where[[factor]])
   }
   found <- data$cells$cell[keep]
@@ -56,12 +57,20 @@ boot_stat <- function(x, t, stat) {
   )
 }
 
-#' A term in every block: the mean over its cells; a block in which any of the cells is missing has no value.
+#' A term in every block, computed once for all claims that share it.
 term_by_block <- function(data, term, scale) {
+  key <- paste(scale, paste(deparse(term[setdiff(names(term), "weight")]), collapse = ""))
+  if (is.null(data$cache[[key]])) data$cache[[key]] <- compute_term(data, term, scale)
+  data$cache[[key]]
+}
+
+#' The mean over the cells of a term in every block; a block in which any of the cells is missing has no value.
+compute_term <- function(data, term, scale) {
   cells <- match_cells(data, term$where)
   if (!length(cells)) return(list(absent = attr(cells, "absent")))
   boots <- boot_values(data, term, scale, cells)
-  if (!any(!is.na(boots$value))) return(list(value = stats::setNames(numeric(), character()), floor = 0, capped = FALSE, used = attr(boots, "used"), cells = cells))
+  if (!any(!is.na(boots$value))) return(list(value = stats::setNames(numeric(), character()), floor = 0, capped = FALSE,
+                                             used = attr(boots, "used"), cells = cells))
   whole <- boots[!is.na(value), .(value = mean(value), n = .N, floor = max(floor), capped = any(capped)), by = block]
   whole <- whole[n == length(cells)]
   list(value = stats::setNames(whole$value, whole$block), floor = floor_of(whole$floor), capped = any(whole$capped),

@@ -21,7 +21,8 @@ prepare_claim <- function(claim, raw, path) {
   claim$source <- or_else(claim$source, raw$source$id)
   claim$exploratory <- isTRUE(claim$exploratory)
   claim$estimator$scale <- or_else(claim$estimator$scale, "log")
-  claim$direction <- or_else(claim$direction, if (claim$type %in% c("dir", "trend", "disp", "ord")) "greater" else "none")
+  directed <- claim$type %in% c("dir", "trend", "disp", "ord")
+  claim$direction <- or_else(claim$direction, if (directed) "greater" else "none")
   claim$combine <- or_else(claim$estimator$combine, "all")
   check_claim_kind(claim, where)
   if (claim$estimator$kind == "contrast") claim$links <- expand_links(claim, where)
@@ -30,11 +31,14 @@ prepare_claim <- function(claim, raw, path) {
 
 check_claim_kind <- function(claim, where) {
   wanted <- switch(claim$type, det = "predicate", lint = "lint", "contrast")
-  if (!claim$estimator$kind %in% c(wanted, "none")) {
-    abort(sprintf("%s: type %s does not go with estimator kind %s", where, claim$type, claim$estimator$kind), paste("expected:", wanted))
+  kind <- claim$estimator$kind
+  if (kind == "none") return(invisible())
+  if (kind != wanted) {
+    abort(sprintf("%s: type %s does not go with estimator kind %s", where, claim$type, kind),
+          paste("expected:", wanted))
   }
-  if (claim$type == "eq" && is.null(claim$margin) && wanted == "contrast") abort(sprintf("%s: an equality claim needs a margin", where))
-  if (wanted == "predicate" && claim$estimator$kind == wanted && is.null(claim$estimator$require)) abort(sprintf("%s: nothing is required", where))
+  if (claim$type == "eq" && is.null(claim$margin)) abort(sprintf("%s: an equality claim needs a margin", where))
+  if (kind == "predicate" && is.null(claim$estimator$require)) abort(sprintf("%s: nothing is required", where))
 }
 
 or_else <- function(value, other) if (is.null(value)) other else value
@@ -51,7 +55,8 @@ default_delta0 <- function(claim) {
   if (claim$estimator$scale == "log") log(1.05) else 0.02
 }
 
-#' The links of a contrast claim: each a named list of id, terms (metric, weight, where, stat, runs, on), null, published.
+#' The links of a contrast claim: each a named list of id, terms (metric, weight, where, stat, runs, on), null,
+#' published.
 expand_links <- function(claim, where) {
   e <- claim$estimator
   links <- link_seeds(e, claim, where)
@@ -74,7 +79,8 @@ link_seeds <- function(e, claim, where) {
 
 difference_link <- function(over, high, low) {
   pick <- function(level) stats::setNames(list(level), over)
-  list(id = paste(high, "-", low), terms = list(list(weight = 1, where = pick(high)), list(weight = -1, where = pick(low))))
+  list(id = paste(high, "-", low), terms = list(list(weight = 1, where = pick(high)),
+                                                list(weight = -1, where = pick(low))))
 }
 
 chain_links <- function(over, levels) {
@@ -82,7 +88,8 @@ chain_links <- function(over, levels) {
 }
 
 pair_links <- function(over, levels, reference) {
-  if (!is.null(reference)) return(lapply(setdiff(levels, reference), function(level) difference_link(over, level, reference)))
+  if (!is.null(reference)) return(lapply(setdiff(levels, reference),
+                                         function(level) difference_link(over, level, reference)))
   pairs <- utils::combn(levels, 2, simplify = FALSE)
   lapply(pairs, function(pair) difference_link(over, pair[2], pair[1]))
 }

@@ -28,11 +28,12 @@ read_dataset <- function(path) {
   check_consistent(rows, cells, path)
   list(
     rows = rows, factors = factors, cells = cells, blocks = sort(unique(rows$block)), path = path,
-    sha256 = digest::digest(file = path, algo = "sha256"), derived = list()
+    sha256 = digest::digest(file = path, algo = "sha256"), cache = new.env()
   )
 }
 
-#' A CSV file as text in every column; fread leaves doubled quotes inside quoted fields as they are, so they are undone here.
+#' A CSV file as text in every column; fread leaves doubled quotes inside quoted fields as they are, so they are undone
+#' here.
 read_text_table <- function(path) {
   rows <- tryCatch(
     data.table::fread(path, colClasses = "character", na.strings = NULL, encoding = "UTF-8", sep = ",", fill = FALSE),
@@ -41,7 +42,8 @@ read_text_table <- function(path) {
   )
   for (column in names(rows)) {
     doubled <- grep("\"\"", rows[[column]], fixed = TRUE)
-    if (length(doubled)) data.table::set(rows, doubled, column, gsub("\"\"", "\"", rows[[column]][doubled], fixed = TRUE))
+    if (length(doubled)) data.table::set(rows, doubled, column,
+                                         gsub("\"\"", "\"", rows[[column]][doubled], fixed = TRUE))
   }
   rows
 }
@@ -54,7 +56,8 @@ check_columns <- function(rows, path) {
     abort(sprintf("%s: column \"%s\" is missing", path, missing[1]),
           paste("expected columns:", paste(c(DATASET_COLUMNS, "f_<factor>"), collapse = ", ")))
   }
-  if (!any(grepl("^f_", names(rows)))) abort(sprintf("%s: no factor column", path), "expected at least one column f_<factor>")
+  if (!any(grepl("^f_", names(rows)))) abort(sprintf("%s: no factor column", path),
+                                             "expected at least one column f_<factor>")
   if (nrow(rows) == 0L) abort(sprintf("%s: no rows", path), "expected one row per measurement")
 }
 

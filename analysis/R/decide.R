@@ -1,7 +1,8 @@
 # The verdict procedure of methods 2.3: gate, count, negligible first, Holm in the family, then the sign.
 
 ALPHA <- 0.05
-VERDICTS <- c("REPLICATED", "NOT REPLICATED", "INCONCLUSIVE", "NOT TESTABLE HERE", "EFFECT FOUND", "EQUIVALENT", "EXPLORATORY")
+VERDICTS <- c("REPLICATED", "NOT REPLICATED", "INCONCLUSIVE", "NOT TESTABLE HERE", "EFFECT FOUND", "EQUIVALENT",
+              "EXPLORATORY")
 
 verdict <- function(verdict, detail, ...) list(verdict = verdict, detail = detail, ...)
 
@@ -16,8 +17,15 @@ stopped_early <- function(prepared) {
   if (claim$type == "lint") return(NULL)
   if (prepared$n == 0L) return(verdict("NOT TESTABLE HERE", "no data"))
   if (prepared$n < 3L) return(verdict("INCONCLUSIVE", "n"))
-  if ((prepared$planned - prepared$n) / prepared$planned > 0.2) return(verdict("INCONCLUSIVE", "attrition"))
+  if (lost_share(prepared) > 0.2) return(verdict("INCONCLUSIVE", "attrition"))
   NULL
+}
+
+#' Share of the planned blocks (for claims about single boots: of the planned boots) that is missing.
+lost_share <- function(prepared) {
+  planned <- prepared$planned * or_else(prepared$expected, 1L)
+  have <- if (is.null(prepared$units)) prepared$n else data.table::uniqueN(prepared$units$unit)
+  1 - have / planned
 }
 
 #' Statistics of every link of a claim: t interval, and TOST where the claim is an equality.
@@ -109,7 +117,8 @@ decide_two_sided <- function(stats, p_adj, negligible) {
   verdict("EFFECT FOUND", if (up) "positive" else "negative")
 }
 
-#' eq: TOST of every link; refuted when an interval lies outside the margin (Bonferroni over the links, as any one refutes).
+#' eq: TOST of every link; refuted when an interval lies outside the margin (Bonferroni over the links, as any one
+#' refutes).
 decide_equal <- function(stats, p_adj) {
   if (p_adj < ALPHA) return(verdict("REPLICATED", ""))
   outside <- vapply(stats, function(s) {

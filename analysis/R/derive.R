@@ -8,11 +8,14 @@ ARITHMETIC <- c("+", "-", "*", "/", "(", "min", "max", "log", "sqrt", "abs")
 #' @param derived named list of expressions, such as `list(cpu_per_gib = "cpu_seconds / (logical_bytes / 1073741824)")`.
 add_derived <- function(data, derived) {
   for (name in names(derived)) data$rows <- rbind(data$rows, derive_rows(data, name, derived[[name]]), fill = TRUE)
+  data$cache <- new.env()
   data
 }
 
 derive_rows <- function(data, name, text) {
-  parsed <- tryCatch(parse(text = text)[[1]], error = function(e) abort(sprintf("derived.%s: not arithmetic: %s", name, text)))
+  parsed <- tryCatch(parse(text = text)[[1]], error = function(e) {
+    abort(sprintf("derived.%s: not arithmetic: %s", name, text))
+  })
   check_arithmetic(parsed, unique(data$rows$metric), name)
   inputs <- intersect(all.vars(parsed), data$rows$metric)
   pick <- data$rows[metric %in% inputs & status == "ok"]
@@ -28,7 +31,8 @@ derive_rows <- function(data, name, text) {
 check_arithmetic <- function(node, metrics, name) {
   if (is.numeric(node)) return(invisible())
   if (is.name(node)) {
-    if (!as.character(node) %in% metrics) abort_unknown(sprintf("derived.%s: metric", name), as.character(node), metrics)
+    if (!as.character(node) %in% metrics) abort_unknown(sprintf("derived.%s: metric", name), as.character(node),
+                                                        metrics)
     return(invisible())
   }
   verb <- as.character(node[[1]])

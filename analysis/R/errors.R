@@ -24,7 +24,10 @@ abort_unknown <- function(what, name, known) {
 #' Run an entry point: any error becomes one message on stderr and exit status 1. ZASSAY_DEBUG=1 adds the calls.
 run_main <- function(code) {
   options(cli.num_colors = 1L, cli.unicode = TRUE, cli.width = 500L, width = 500L)
-  show_calls <- function(e) if (nzchar(Sys.getenv("ZASSAY_DEBUG"))) writeLines(paste("  ", vapply(sys.calls(), first_line, "")), stderr())
+  show_calls <- function(e) {
+    if (!nzchar(Sys.getenv("ZASSAY_DEBUG"))) return(invisible())
+    writeLines(paste("  ", vapply(sys.calls(), first_line, "")), stderr())
+  }
   tryCatch(withCallingHandlers(code, error = show_calls), error = function(e) {
     text <- if (inherits(e, "zassay_problem")) conditionMessage(e) else paste("internal error:", conditionMessage(e))
     writeLines(paste("error:", text), stderr())

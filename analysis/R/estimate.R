@@ -6,7 +6,8 @@
 #' @param lint findings of the figure lints (data.table), or NULL.
 #' @return list: claim, class, n (complete blocks), planned, links or units, rows, absent, why, ours.
 prepare_claim_data <- function(data, claim, planned, lint) {
-  item <- list(claim = claim, planned = planned, links = list(), units = NULL, rows = integer(), absent = NULL, n = 0L, ours = "")
+  item <- list(claim = claim, planned = planned, links = list(), units = NULL, rows = integer(), absent = NULL, n = 0L,
+               ours = "")
   item <- switch(claim$estimator$kind,
     contrast = prepare_contrast(data, item), predicate = prepare_predicate(data, item),
     lint = prepare_lint(item, lint), item
@@ -36,6 +37,7 @@ prepare_predicate <- function(data, item) {
   if (is.null(found$units)) item["units"] <- list(NULL)
   item$absent <- found$absent
   item$complete <- found$complete
+  item$expected <- found$expected
   item$n <- length(found$complete)
   item
 }
@@ -54,14 +56,16 @@ prepare_lint <- function(item, findings) {
 #' The most common reason for missing values, as the end of a sentence.
 why_missing <- function(data, item) {
   lost <- data$rows[status != "ok" & nzchar(reason), .N, by = reason][order(-N, reason)]
-  if (nrow(lost) && item$n < item$planned) sprintf(" (most often: %s)", lost$reason[1]) else ""
+  if (nrow(lost) && (item$n < item$planned || lost_share(item) > 0)) sprintf(" (most often: %s)",
+      lost$reason[1]) else ""
 }
 
 #' Estimates and verdicts of a study.
 #'
 #' @param study_dir results/<study>; `claims_path` claims.yaml; `schema` its schema; `lint_path` lint.json or NULL.
+#' @param mixed TRUE to fit the mixed model beside every interval (slower; never changes a verdict).
 #' @return list of two data.tables, estimates and verdicts, all columns text.
-estimate_study <- function(study_dir, claims_path, schema, lint_path = NULL) {
+estimate_study <- function(study_dir, claims_path, schema, lint_path = NULL, mixed = FALSE) {
   data <- read_dataset(file.path(study_dir, "dataset.csv"))
   claims <- read_claims(claims_path, schema)
   check_same_study(data, claims, claims_path)
@@ -70,8 +74,9 @@ estimate_study <- function(study_dir, claims_path, schema, lint_path = NULL) {
                      lint = read_lint(lint_path))
   outs <- decide_all(prepared)
   fragile <- fragility(data, prepared, outs)
+  estimates <- data.table::rbindlist(Map(estimate_rows, prepared, outs))
   list(
-    estimates = data.table::rbindlist(Map(estimate_rows, prepared, outs)),
+    estimates = if (mixed) add_crosscheck(estimates, data, outs) else estimates,
     verdicts = data.table::rbindlist(Map(verdict_row, prepared, outs, fragile))
   )
 }
@@ -79,7 +84,8 @@ estimate_study <- function(study_dir, claims_path, schema, lint_path = NULL) {
 check_same_study <- function(data, claims, claims_path) {
   found <- unique(data$rows$study)
   if (!identical(found, claims$study)) {
-    abort(sprintf("%s is about study \"%s\", the dataset about \"%s\"", claims_path, claims$study, paste(found, collapse = ", ")),
+    abort(sprintf("%s is about study \"%s\", the dataset about \"%s\"", claims_path, claims$study,
+                  paste(found, collapse = ", ")),
           paste("dataset:", data$path))
   }
 }
@@ -94,7 +100,8 @@ planned_blocks <- function(data, study_dir) {
 
 read_lint <- function(path) {
   if (is.null(path)) return(NULL)
-  found <- jsonlite::read_json(must_exist(path, "lint file", "made by: analysis/exec/figures --set data"), simplifyVector = TRUE)
+  found <- jsonlite::read_json(must_exist(path, "lint file", "made by: analysis/exec/figures --set data"),
+                               simplifyVector = TRUE)
   data.table::as.data.table(found$findings)
 }
 

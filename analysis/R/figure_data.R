@@ -15,11 +15,13 @@ factor_levels <- function(data, study_dir) {
 #' Valid runs of some metrics in the cells picked by `at`, one row per run, factors as ordered factors without `f_`.
 run_values <- function(study, metrics, at = NULL) {
   cells <- match_cells(study$data, at)
-  if (!length(cells)) abort(sprintf("%s: a figure asks for what is not there: %s", study$data$path, attr(cells, "absent")))
+  if (!length(cells)) abort(sprintf("%s: a figure asks for what is not there: %s", study$data$path,
+                                    attr(cells, "absent")))
   wanted <- metrics
   long <- study$data$rows[metric %in% wanted & cell %in% cells & status == "ok"]
   columns <- paste0("f_", study$data$factors)
-  wide <- data.table::dcast(long, as.formula(paste("cell + block + run + position +", paste(columns, collapse = " + "), "~ metric")),
+  wide <- data.table::dcast(long, as.formula(paste("cell + block + run + position +", paste(columns, collapse = " + "),
+                                                   "~ metric")),
                             value.var = "value")
   for (factor in study$data$factors) {
     data.table::set(wide, j = factor, value = factor(wide[[paste0("f_", factor)]], levels = study$levels[[factor]]))
@@ -47,7 +49,8 @@ block_summary <- function(runs, value, by, log = FALSE) {
 read_published <- function(path, mapping, levels) {
   must_exist(path, "published values")
   printed <- data.table::fread(path, colClasses = "character", na.strings = NULL)
-  for (column in c("config", "metric", "value")) if (!column %in% names(printed)) abort(sprintf("%s: column \"%s\" is missing", path, column))
+  absent <- setdiff(c("config", "metric", "value"), names(printed))
+  if (length(absent)) abort(sprintf("%s: column \"%s\" is missing", path, absent[1]))
   printed <- printed[metric %in% names(mapping$metrics)]
   printed[, value := as.numeric(value)]
   for (key in names(mapping$factors)) {
@@ -86,7 +89,8 @@ read_figure_study <- function(study_dir, claims_path, published_path, schemas) {
   check_same_study(data, claims, claims_path)
   levels <- factor_levels(data, study_dir)
   list(
-    data = data, dir = study_dir, spec = spec, claims = claims, levels = levels, class = lowest_class(data$rows$validity_class),
+    data = data, dir = study_dir, spec = spec, claims = claims, levels = levels,
+    class = lowest_class(data$rows$validity_class),
     published = if (!is.null(spec$published)) read_published(published_path, spec$published, levels)
   )
 }

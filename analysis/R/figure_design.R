@@ -11,10 +11,12 @@ figure_design <- function(study, item) {
     blocks = design_blocks(study, item, runs, metric)
   )
   compose <- function(plots) {
-    patchwork::wrap_plots(plots$order, plots$position, plots$blocks, design = "AA\nBC", guides = "collect") & theme(legend.position = "bottom")
+    patchwork::wrap_plots(plots$order, plots$position, plots$blocks, design = "AA\nBC", guides = "collect") &
+      theme(legend.position = "bottom")
   }
   new_figure(study, item, plots, compose, what = paste(
-    "points: every run, as a ratio to the geometric mean of its cell; block means with 95 % t interval over the cells of the block (logs)."
+    "points: every run, as a ratio to the geometric mean of its cell;",
+    "block means with 95 % t interval over the cells of the block (logs)."
   ))
 }
 
@@ -28,9 +30,11 @@ design_order <- function(study, item, runs) {
 
 design_position <- function(study, item, runs, metric) {
   ggplot(runs, aes(x = position, y = residual, colour = .data[[item$colour]], shape = .data[[item$colour]])) +
-    geom_hline(yintercept = 1, linewidth = 0.3, colour = "grey40") + geom_point(size = 1, stroke = 0.4, show.legend = FALSE) +
+    geom_hline(yintercept = 1, linewidth = 0.3, colour = "grey40") +
+      geom_point(size = 1, stroke = 0.4, show.legend = FALSE) +
     level_scales(study$levels[[item$colour]], NULL) + scale_y_log10() +
-    labs(x = "position in the block", y = sprintf("%s, ratio to cell mean", metric), subtitle = "residual against position") + theme_zassay()
+    labs(x = "position in the block", y = sprintf("%s, ratio to cell mean", metric),
+         subtitle = "residual against position") + theme_zassay()
 }
 
 design_blocks <- function(study, item, runs, metric) {
@@ -39,7 +43,8 @@ design_blocks <- function(study, item, runs, metric) {
     .(mean = exp(s$estimate), lo = exp(s$ci95[1]), hi = exp(s$ci95[2]))
   }, by = block]
   ggplot(runs, aes(x = factor(block), y = residual)) + geom_hline(yintercept = 1, linewidth = 0.3, colour = "grey40") +
-    geom_point(aes(colour = .data[[item$colour]], shape = .data[[item$colour]]), size = 1, stroke = 0.4, show.legend = FALSE,
+    geom_point(aes(colour = .data[[item$colour]], shape = .data[[item$colour]]), size = 1, stroke = 0.4,
+               show.legend = FALSE,
                position = position_jitter(width = 0.15, height = 0, seed = 1)) +
     geom_pointrange(data = means[!is.na(lo)], aes(y = mean, ymin = lo, ymax = hi), size = 0.25, linewidth = 0.4) +
     level_scales(study$levels[[item$colour]], NULL) + scale_y_log10() +

@@ -9,7 +9,8 @@ VERDICT_COLOURS <- c(
   "EFFECT FOUND" = "#0072B2", "EQUIVALENT" = "#009E73", "EXPLORATORY" = "#7F7F7F"
 )
 VERDICT_SHAPES <- c(
-  "REPLICATED" = 16, "NOT REPLICATED" = 4, "INCONCLUSIVE" = 1, "NOT TESTABLE HERE" = 3, "EFFECT FOUND" = 17, "EQUIVALENT" = 15, "EXPLORATORY" = 8
+  "REPLICATED" = 16, "NOT REPLICATED" = 4, "INCONCLUSIVE" = 1, "NOT TESTABLE HERE" = 3, "EFFECT FOUND" = 17,
+  "EQUIVALENT" = 15, "EXPLORATORY" = 8
 )
 
 #' Height in mm for n claims: rows of 8.5 mm, within the journal page.
@@ -19,11 +20,13 @@ figure_forest <- function(study, item) {
   verdicts <- read_verdicts(study$dir)
   verdicts[, row := factor(claim, levels = rev(claim))]
   size <- c(unlist(item$size_mm)[1], forest_height(nrow(verdicts), unlist(item$size_mm)[2]))
-  plots <- list(claims = forest_words(verdicts), ratios = forest_ratios(study, verdicts), verdicts = forest_verdicts(verdicts))
+  plots <- list(claims = forest_words(verdicts), ratios = forest_ratios(study, verdicts),
+                verdicts = forest_verdicts(verdicts))
   compose <- function(plots) patchwork::wrap_plots(plots, widths = c(1.15, 1, 1.05))
   new_figure(study, item, plots, compose, size_mm = size, what = paste(
-    "dots: estimate with 95 % t interval over blocks, small points: each block (observed values for deterministic claims);",
-    "open diamonds: published; shaded: equivalence margin; grey rows cannot be decided here. Effects without a ratio appear as text."
+    "dots: estimate with 95 % t interval over blocks, small points: each block (observed values for",
+    "deterministic claims); open diamonds: published; shaded: equivalence margin; grey rows cannot be decided here.",
+    "Effects without a ratio appear as text."
   ))
 }
 
@@ -41,7 +44,8 @@ row_text <- function(verdicts, label, limit) {
   shades <- ifelse(verdicts$verdict == "NOT TESTABLE HERE", "grey40", "black")
   ggplot(verdicts, aes(x = 0, y = row)) +
     geom_text(aes(label = label), hjust = 0, size = text_size(), family = FONT, lineheight = 0.9, colour = shades) +
-    scale_x_continuous(limits = c(0, limit), expand = c(0, 0)) + theme_void(base_family = FONT) + theme(plot.margin = margin(0, 0, 0, 0))
+    scale_x_continuous(limits = c(0, limit), expand = c(0, 0)) + theme_void(base_family = FONT) +
+      theme(plot.margin = margin(0, 0, 0, 0))
 }
 
 forest_words <- function(verdicts) {
@@ -50,7 +54,8 @@ forest_words <- function(verdicts) {
   ids + geom_text(aes(label = claim), hjust = 0, size = text_size(), family = FONT, fontface = "bold") +
     geom_text(aes(x = 0.19, label = wrapped), hjust = 0, size = text_size(), family = FONT, lineheight = 0.9,
               colour = ifelse(verdicts$verdict == "NOT TESTABLE HERE", "grey40", "black")) +
-    scale_x_continuous(limits = c(0, 1), expand = c(0, 0)) + theme_void(base_family = FONT) + theme(plot.margin = margin(0, 0, 0, 0))
+    scale_x_continuous(limits = c(0, 1), expand = c(0, 0)) + theme_void(base_family = FONT) +
+      theme(plot.margin = margin(0, 0, 0, 0))
 }
 
 forest_verdicts <- function(verdicts) {
@@ -62,21 +67,22 @@ forest_verdicts <- function(verdicts) {
 
 #' Ratios on a log axis with a line at 1; only claims whose effect is a ratio have marks.
 forest_ratios <- function(study, verdicts) {
-  ratio_scale <- vapply(verdicts$claim, function(id) identical(study$claims$claims[[id]]$estimator$scale, "log"), TRUE)
-  lint <- verdicts$type == "lint"
+  ratio_scale <- vapply(verdicts$claim, function(id) is_ratio(study$claims$claims[[id]]), TRUE)
   shown <- verdicts[(scale == "ratio" | scale == "observed range") & ratio_scale & !is.na(estimate) & estimate > 0]
   points <- forest_points(study, verdicts)
-  published <- forest_published(study, verdicts)[!claim %in% verdicts$claim[lint]]
+  published <- forest_published(study, verdicts)
   bands <- forest_bands(study, verdicts)
   ggplot(verdicts, aes(y = row)) +
     geom_blank() + geom_vline(xintercept = 1, linewidth = 0.3, colour = "grey40") +
     geom_segment(data = bands, aes(x = lo, xend = hi, yend = row), linewidth = 2.6, colour = "grey85") +
     geom_point(data = published, aes(x = value), shape = 5, size = 1.5, stroke = 0.4, colour = "grey45") +
     geom_point(data = points, aes(x = value), size = 0.5, colour = "grey30", position = position_nudge(y = -0.22)) +
-    geom_linerange(data = shown[!is.na(lo)], aes(xmin = lo, xmax = hi, colour = verdict, linetype = "interval"), linewidth = 0.5) +
+    geom_linerange(data = shown[!is.na(lo)], aes(xmin = lo, xmax = hi, colour = verdict, linetype = "interval"),
+                   linewidth = 0.5) +
     geom_point(data = shown, aes(x = estimate, colour = verdict, shape = verdict), size = 1.6) +
     scale_x_log10() + scale_y_discrete(drop = FALSE) + scale_colour_manual(values = VERDICT_COLOURS, guide = "none") +
-    scale_shape_manual(values = VERDICT_SHAPES, guide = "none") + scale_linetype_manual(values = c(interval = "solid"), guide = "none") +
+    scale_shape_manual(values = VERDICT_SHAPES, guide = "none") +
+      scale_linetype_manual(values = c(interval = "solid"), guide = "none") +
     labs(x = "ratio", y = NULL) + theme_zassay() + theme(axis.text.y = element_blank(), axis.ticks.y = element_blank())
 }
 
@@ -85,18 +91,30 @@ forest_points <- function(study, verdicts) {
   shown <- verdicts[verdict != "NOT TESTABLE HERE" & type != "lint", claim]
   found <- lapply(shown, function(id) {
     claim <- study$claims$claims[[id]]
-    if (claim$estimator$scale != "log" && claim$type != "det") return(NULL)
+    if (!is_ratio(claim)) return(NULL)
     item <- prepare_claim_data(study$data, claim, length(study$data$blocks), NULL)
     value <- if (length(item$links)) exp(item$links[[deciding_link_of(claim, item)]]$d) else predicate_values(item)
-    if (length(value)) data.table::data.table(claim = id, row = factor(id, levels = levels(verdicts$row)), value = unname(value))
+    if (length(value)) data.table::data.table(claim = id, row = factor(id, levels = levels(verdicts$row)),
+                                              value = unname(value))
   })
   out <- data.table::rbindlist(found)
-  if (nrow(out)) out[value > 0] else data.table::data.table(claim = character(), row = factor(character(), levels = levels(verdicts$row)), value = numeric())
+  if (nrow(out)) out[value > 0] else no_marks(verdicts)
+}
+
+#' A table of marks without a row, with the claims as levels.
+no_marks <- function(verdicts) {
+  none <- factor(character(), levels = levels(verdicts$row))
+  data.table::data.table(claim = character(), row = none, value = numeric(), lo = numeric(), hi = numeric())
+}
+
+#' Is a claim's number a ratio? A predicate is one when everything it requires is on the log scale.
+is_ratio <- function(claim) {
+  scales <- vapply(claim$estimator$require, function(need) or_else(need$scale, claim$estimator$scale), "")
+  all(c(if (!length(scales)) claim$estimator$scale, scales) == "log") && claim$type != "lint"
 }
 
 predicate_values <- function(item) {
-  logs <- vapply(item$claim$estimator$require, function(need) identical(or_else(need$scale, item$claim$estimator$scale), "log"), TRUE)
-  if (all(logs) && nrow(unique(item$units[, .(id, part)])) == 1L) item$units$value else numeric()
+  if (nrow(unique(item$units[, .(id, part)])) == 1L) item$units$value else numeric()
 }
 
 deciding_link_of <- function(claim, item) {
@@ -109,7 +127,7 @@ forest_published <- function(study, verdicts) {
   rows <- lapply(verdicts$claim, function(id) {
     claim <- study$claims$claims[[id]]
     value <- unlist(claim$published_effect)
-    if (claim$estimator$scale != "log" && claim$type != "det" || is.null(value)) return(NULL)
+    if (!is_ratio(claim) || is.null(value)) return(NULL)
     data.table::data.table(claim = id, row = factor(id, levels = levels(verdicts$row)), value = value)
   })
   data.table::rbindlist(rows)[value > 0]
@@ -119,8 +137,9 @@ forest_bands <- function(study, verdicts) {
   rows <- lapply(verdicts$claim, function(id) {
     claim <- study$claims$claims[[id]]
     if (claim$type != "eq" || claim$estimator$scale != "log") return(NULL)
-    data.table::data.table(row = factor(id, levels = levels(verdicts$row)), lo = claim$null_value / claim$margin, hi = claim$null_value * claim$margin)
+    data.table::data.table(row = factor(id, levels = levels(verdicts$row)), lo = claim$null_value / claim$margin,
+                           hi = claim$null_value * claim$margin)
   })
   out <- data.table::rbindlist(rows)
-  if (nrow(out)) out else data.table::data.table(row = factor(character(), levels = levels(verdicts$row)), lo = numeric(), hi = numeric())
+  if (nrow(out)) out else no_marks(verdicts)
 }

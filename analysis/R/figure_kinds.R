@@ -11,9 +11,12 @@ figure_stacked <- function(study, item) {
   if (!is.null(study$published)) plots <- c(list(published = stacked_published(study, item, stack, unit)), plots)
   if (!is.null(item$as_first_drawn)) plots$quotation <- as_first_drawn(study, item$as_first_drawn)
   widths <- c(published = 1, ours = 1.25, quotation = 0.42)[names(plots)]
-  compose <- function(plots) patchwork::wrap_plots(plots, widths = widths) + patchwork::plot_layout(guides = "collect") & theme(legend.position = "bottom")
+  compose <- function(plots) {
+    patchwork::wrap_plots(plots, widths = widths, guides = "collect") & theme(legend.position = "bottom")
+  }
   new_figure(study, item, plots, compose, quotations = intersect("quotation", names(plots)), what = paste0(
-    at_words(item$at), "bars: arithmetic means of runs; points: every run's total; ranges: 95 % t interval of the total over blocks."
+    at_words(item$at), "bars: arithmetic means of runs; points: every run's total; ",
+    "ranges: 95 % t interval of the total over blocks."
   ))
 }
 
@@ -34,7 +37,8 @@ stacked_plot <- function(study, item, bars, points, interval, title, unit) {
     geom_point(data = points, aes(y = .data[[item$total]]), shape = 1, size = 0.9, stroke = 0.3,
                position = position_jitter(width = 0.12, height = 0, seed = 1)) +
     facet_wrap(vars(.data[[item$facet]])) +
-    scale_fill_manual(name = NULL, values = c("#56B4E9", "#004C7A"), breaks = levels(bars$part), labels = labels, drop = FALSE) +
+    scale_fill_manual(name = NULL, values = c("#56B4E9", "#004C7A"), breaks = levels(bars$part), labels = labels,
+                      drop = FALSE) +
     scale_y_continuous(limits = c(0, NA), expand = expansion(mult = c(0, 0.06))) +
     labs(x = NULL, y = sprintf("time (%s)", unit), subtitle = title) + theme_zassay() + x_slanted()
   if (is.null(interval)) return(plot)
@@ -71,7 +75,8 @@ as_first_drawn <- function(study, quote) {
 figure_cost <- function(study, item) {
   runs <- run_values(study, c(item$x, item$y), item$at)
   check_positive_runs(runs, c(item$x, item$y), study)
-  boots <- runs[, .(x = exp(mean(log(get(item$x)))), y = mean(log(get(item$y)))), by = c("block", item$over, item$facet)]
+  boots <- runs[, .(x = exp(mean(log(get(item$x)))), y = mean(log(get(item$y)))),
+                by = c("block", item$over, item$facet)]
   base <- boots[as.character(boots[[item$over]]) == item$reference, c("block", item$facet, "y"), with = FALSE]
   data.table::setnames(base, "y", "base")
   points <- boots[base, on = c("block", item$facet)][, ratio := exp(y - base)][!is.na(ratio)]
@@ -80,12 +85,16 @@ figure_cost <- function(study, item) {
   data.table::setnames(summary, "mean", "ratio")
   plot <- cost_plot(study, item, points, summary, published_cost(study, item))
   new_figure(study, item, list(main = plot), function(plots) plots$main, what = paste0(
-    at_words(item$at), "small: every block; large: geometric mean with 95 % t interval on logs over blocks; grey: published."
+    at_words(item$at), "small: every block; large: geometric mean with 95 % t interval on logs over blocks; ",
+    "grey: published."
   ))
 }
 
 check_positive_runs <- function(runs, metrics, study) {
-  for (metric in metrics) if (any(runs[[metric]] <= 0, na.rm = TRUE)) abort(sprintf("%s: metric %s has values <= 0, which have no ratio", study$data$path, metric))
+  for (metric in metrics) {
+    bad <- any(runs[[metric]] <= 0, na.rm = TRUE)
+    if (bad) abort(sprintf("%s: metric %s has values <= 0, which have no ratio", study$data$path, metric))
+  }
 }
 
 published_cost <- function(study, item) {
@@ -109,8 +118,8 @@ cost_plot <- function(study, item, points, summary, published) {
   }
   look <- aes(colour = .data[[item$over]], shape = .data[[item$over]])
   plot + geom_path(data = in_path(summary, item), linetype = "22", linewidth = 0.3, colour = "black") +
-    geom_linerange(data = summary[!is.na(lo)], aes(ymin = lo, ymax = hi, colour = .data[[item$over]], linetype = "interval"),
-                   linewidth = 0.4, show.legend = FALSE) +
+    geom_linerange(aes(ymin = lo, ymax = hi, colour = .data[[item$over]], linetype = "interval"),
+                   data = summary[!is.na(lo)], linewidth = 0.4, show.legend = FALSE) +
     geom_point(look, size = 0.8, stroke = 0.3) + geom_point(look, data = summary, size = 2) +
     facet_wrap(vars(.data[[item$facet]])) + level_scales(study$levels[[item$over]], NULL) +
     scale_linetype_manual(values = c(interval = "solid"), guide = "none") + scale_x_log10() + scale_y_log10() +
@@ -129,15 +138,20 @@ figure_share <- function(study, item) {
   look <- aes(colour = .data[[item$colour]], shape = .data[[item$colour]])
   plot <- ggplot(runs[!is.na(get(item$metric))], aes(x = .data[[item$x]], y = .data[[item$metric]])) +
     geom_hline(data = caps, aes(yintercept = cap), linetype = "22", linewidth = 0.4) +
-    geom_text(data = caps, aes(x = 0.5, y = cap, label = label), hjust = 0, vjust = -0.4, size = text_size(), family = FONT) +
+    geom_text(data = caps, aes(x = 0.5, y = cap, label = label), hjust = 0, vjust = -0.4, size = text_size(),
+              family = FONT) +
     geom_linerange(data = block_summary(runs, item$metric, by)[!is.na(lo)],
-                   aes(y = mean, ymin = pmax(0, lo), ymax = hi, colour = .data[[item$colour]], linetype = .data[[item$colour]]),
+                   aes(y = mean, ymin = pmax(0, lo), ymax = hi, colour = .data[[item$colour]],
+                       linetype = .data[[item$colour]]),
                    position = spread, linewidth = 0.4, show.legend = FALSE) +
     geom_point(look, position = spread, size = 1.1, stroke = 0.4) +
-    facet_wrap(vars(.data[[item$facet]]), labeller = as_labeller(titles)) + level_scales(study$levels[[item$colour]], NULL) +
-    scale_linetype_discrete(guide = "none") + scale_x_discrete(limits = study$levels[[item$x]]) + scale_y_continuous(limits = c(0, 1), oob = scales::squish, expand = expansion(mult = c(0, 0.02))) +
+    facet_wrap(vars(.data[[item$facet]]), labeller = as_labeller(titles)) +
+      level_scales(study$levels[[item$colour]], NULL) +
+    scale_linetype_discrete(guide = "none") + scale_x_discrete(limits = study$levels[[item$x]]) +
+      scale_y_continuous(limits = c(0, 1), oob = scales::squish, expand = expansion(mult = c(0, 0.02))) +
     labs(x = NULL, y = label_of(study, item$metric)) + theme_zassay() + x_slanted()
   new_figure(study, item, list(main = plot), function(plots) plots$main, what = paste0(
-    at_words(item$at), "points: every run; ranges: 95 % t interval over blocks; dashed: threads / CPUs as counted in the kernel."
+    at_words(item$at), "points: every run; ranges: 95 % t interval over blocks; ",
+    "dashed: threads / CPUs as counted in the kernel."
   ))
 }

@@ -11,15 +11,15 @@ lint_figure <- function(figure) {
   per_plot <- lapply(names(figure$plots), function(name) {
     plot <- figure$plots[[name]]
     quoted <- name %in% figure$quotations
-    rbind(lint_zero_base(plot, quoted), lint_raw_points(plot), lint_shape_doubles(plot), lint_palette(plot), lint_lines(plot))[
-      , plot := name][]
+    found <- rbind(lint_zero_base(plot, quoted), lint_raw_points(plot), lint_shape_doubles(plot), lint_palette(plot),
+                   lint_lines(plot))
+    found[, plot := name][]
   })
   found <- rbind(data.table::rbindlist(per_plot), lint_caption(figure)[, plot := ""], lint_size(figure)[, plot := ""])
-  found[, figure := figure_id(figure)]
+  this <- figure$id
+  found[, figure := this]
   found[, .(figure, plot, lint, layer, pass, value, quotation, detail)]
 }
-
-figure_id <- function(figure) figure$id
 
 finding <- function(lint, layer, pass, detail = "", value = NA_real_, quotation = FALSE) {
   data.table::data.table(lint = lint, layer = layer, pass = pass, value = value, quotation = quotation, detail = detail)
@@ -50,7 +50,8 @@ zero_base_layer <- function(built, i, quoted, plot) {
   starts <- plain && low <= 0
   said <- any(grepl("lie factor", unlist(plot$labels[c("title", "subtitle")])))
   pass <- if (quoted) said else starts && factor <= MAX_LIE
-  detail <- sprintf("lower limit %.6g, transform %s%s", low, transform, if (quoted) ", quotation of the source's chart" else "")
+  detail <- sprintf("lower limit %.6g, transform %s%s", low, transform,
+                    if (quoted) ", quotation of the source's chart" else "")
   finding("zero_base", geom_of(built$plot$layers[[i]]), pass, detail, value = factor, quotation = quoted)
 }
 
@@ -111,9 +112,11 @@ lint_lines <- function(plot) {
 
 #' The caption says n, the interval method, the validity class and the data; emulated and synthetic data carry a banner.
 lint_caption <- function(figure) {
-  wanted <- c(n = "n = [0-9]+ block", runs = "[0-9]+ run", interval = "95 % t interval", class = "[Cc]lass [SEVB]", data = "data [0-9a-f]{12}")
+  wanted <- c(n = "n = [0-9]+ (to [0-9]+ )?block", runs = "[0-9]+ run", interval = "95 % t interval",
+              class = "[Cc]lass [SEVB]",
+              data = "data [0-9a-f]{12}")
   lacks <- names(wanted)[!vapply(wanted, grepl, TRUE, x = figure$caption)]
-  finding("caption", "caption", !length(lacks), if (length(lacks)) paste("lacks:", paste(lacks, collapse = ", ")) else "")
+  finding("caption", "caption", !length(lacks), paste(c(if (length(lacks)) "lacks:", lacks), collapse = " "))
 }
 
 WIDTHS_MM <- c(84.7, 88.9, 182)
@@ -128,5 +131,6 @@ lint_size <- function(figure) {
 stop_on_lint <- function(findings) {
   bad <- findings[!(findings$pass)]
   if (!nrow(bad)) return(invisible(findings))
-  abort(sprintf("figure %s breaks lint %s", bad$figure[1], bad$lint[1]), paste0(bad$plot, " ", bad$layer, ": ", bad$detail))
+  abort(sprintf("figure %s breaks lint %s", bad$figure[1], bad$lint[1]),
+        paste0(bad$plot, " ", bad$layer, ": ", bad$detail))
 }

@@ -13,7 +13,8 @@ fragility <- function(data, prepared, outs) {
   for (block in data$blocks) changed <- changed | changes(prepared, words, function(item) without_block(item, block))
   flagged <- outlier_rows(data)
   if (length(flagged)) changed <- changed | changes_without_rows(data, prepared, words, flagged)
-  stats::setNames(ifelse(!decided, "", ifelse(!enough, "not assessed", ifelse(changed, "true", "false"))), names(prepared))
+  stats::setNames(ifelse(!decided, "", ifelse(!enough, "not assessed", ifelse(changed, "true", "false"))),
+                  names(prepared))
 }
 
 changes <- function(prepared, words, drop) {
@@ -42,7 +43,9 @@ without_block <- function(item, block) {
 changes_without_rows <- function(data, prepared, words, flagged) {
   data$rows <- data.table::copy(data$rows)
   data$rows[flagged, c("status", "value") := list("invalid", NA_real_)]
+  data$cache <- new.env()
   again <- lapply(prepared, function(item) {
+    if (!any(item$rows %in% flagged)) return(item)
     made <- prepare_claim_data(data, item$claim, item$planned, item$lint)
     # Outliers of the same block leave no attrition: what is asked is what the rest would say.
     made$planned <- max(made$n, 1L)

@@ -14,7 +14,10 @@ tag <- function(name, content, ...) {
 }
 
 #' A value with an id of its own that links to where it came from.
-linked <- function(text, id, href) ifelse(nzchar(text), sprintf("<a class=\"num\" id=\"%s\" href=\"%s\">%s</a>", esc(id), esc(href), esc(text)), "")
+linked <- function(text, id, href) {
+  ifelse(nzchar(text), sprintf("<a class=\"num\" id=\"%s\" href=\"%s\">%s</a>",
+    esc(id), esc(href), esc(text)), "")
+}
 
 #' A table that plain JavaScript sorts; `cells` is a list of character vectors of ready HTML, one per column.
 #'
@@ -27,8 +30,10 @@ html_table <- function(cells, headings, class = "", keys = list()) {
     sprintf("<td data-label=\"%s\"%s><div>%s</div></td>", esc(headings[j]), sort, cells[[j]])
   })
   rows <- do.call(paste0, columns)
-  sprintf("<div class=\"scroll\"><table class=\"sortable %s\"><thead><tr>%s</tr></thead><tbody>\n%s\n</tbody></table></div>",
-          class, head, paste0("<tr>", rows, "</tr>", collapse = "\n"))
+  body <- paste0("<tr>", rows, "</tr>", collapse = "\n")
+  table <- sprintf("<table class=\"sortable %s\"><thead><tr>%s</tr></thead><tbody>\n%s\n</tbody></table>", class, head,
+                   body)
+  tag("div", table, class = "scroll")
 }
 
 html_list <- function(items) tag("ul", vapply(items, function(item) tag("li", item), ""))
@@ -50,7 +55,8 @@ flatten_facts <- function(x, prefix = "", depth = 0L) {
   if (!is.list(x)) return(stats::setNames(paste(format(x, trim = TRUE, digits = 10), collapse = ", "), prefix))
   if (is.null(names(x))) return(stats::setNames(flat_array(x), prefix))
   if (depth > 3L) return(stats::setNames(sprintf("%d entries", length(x)), prefix))
-  parts <- lapply(names(x), function(name) flatten_facts(x[[name]], if (nzchar(prefix)) paste0(prefix, ".", name) else name, depth + 1L))
+  below <- function(name) if (nzchar(prefix)) paste0(prefix, ".", name) else name
+  parts <- lapply(names(x), function(name) flatten_facts(x[[name]], below(name), depth + 1L))
   unlist(parts)
 }
 
@@ -67,6 +73,8 @@ data_uri <- function(path, type) {
 #' Seconds as a person says them.
 show_seconds <- function(s) {
   if (is.null(s) || is.na(s)) return("not recorded")
-  s <- as.numeric(s)
-  if (s < 120) sprintf("%.0f s", s) else if (s < 7200) sprintf("%.0f min", s / 60) else sprintf("%.1f h", s / 3600)
+  s <- round(as.numeric(s))
+  if (s < 60) return(sprintf("%.0f s", s))
+  if (s < 3600) return(sprintf("%.0f min %02.0f s", s %/% 60, s %% 60))
+  sprintf("%.0f h %02.0f min", s %/% 3600, (s %% 3600) %/% 60)
 }

@@ -58,14 +58,16 @@ disjoint <- function(range, low, high) !anyNA(range) && (range[2] < low || range
 #' @return list: ratio, lo, hi (95 %), df, se (of the log ratio), p.
 welch_log_ratio <- function(x, y, level = 0.95) {
   if (any(c(x, y) <= 0)) abort("log of non-positive value", "expected values > 0")
-  if (min(length(x), length(y)) < 2) return(list(ratio = exp(mean(log(x)) - mean(log(y))), lo = NA, hi = NA, df = NA, se = NA, p = NA))
+  if (min(length(x), length(y)) < 2) return(list(ratio = exp(mean(log(x)) - mean(log(y))), lo = NA, hi = NA, df = NA,
+                                                 se = NA, p = NA))
   a <- stats::var(log(x)) / length(x)
   b <- stats::var(log(y)) / length(y)
   se <- sqrt(a + b)
   df <- se^4 / (a^2 / (length(x) - 1) + b^2 / (length(y) - 1))
   estimate <- mean(log(x)) - mean(log(y))
   range <- exp(t_range(estimate, se, df, level))
-  list(ratio = exp(estimate), lo = range[1], hi = range[2], df = df, se = se, p = 2 * stats::pt(-abs(estimate / se), df))
+  list(ratio = exp(estimate), lo = range[1], hi = range[2], df = df, se = se,
+       p = 2 * stats::pt(-abs(estimate / se), df))
 }
 
 #' Ratio of two means from printed mean, sd and n: delta method on logs, Welch-Satterthwaite df.
@@ -86,7 +88,8 @@ prediction_interval <- function(published, se_published, se_replication, df, lev
   exp(t_range(log(published), sqrt(se_published^2 + se_replication^2), df, level))
 }
 
-#' Fieller interval of a ratio of means, separate variances and Welch's df; NA with a reason when the denominator may be zero.
+#' Fieller interval of a ratio of means, separate variances and Welch's df; NA with a reason when the denominator may
+#' be zero.
 fieller <- function(x, y, level = 0.95) {
   a <- stats::var(x) / length(x)
   b <- stats::var(y) / length(y)
@@ -94,7 +97,8 @@ fieller <- function(x, y, level = 0.95) {
   ratio <- mean(x) / mean(y)
   t <- stats::qt((1 + level) / 2, df)
   g <- t^2 * b / mean(y)^2
-  if (g >= 1) return(list(ratio = ratio, lo = NA_real_, hi = NA_real_, reason = "the interval of the denominator covers 0"))
+  if (g >= 1) return(list(ratio = ratio, lo = NA_real_, hi = NA_real_,
+                          reason = "the interval of the denominator covers 0"))
   half <- t / abs(mean(y)) * sqrt(a * (1 - g) + ratio^2 * b)
   range <- (ratio + c(-1, 1) * half) / (1 - g)
   list(ratio = ratio, lo = range[1], hi = range[2], reason = NA_character_)

@@ -2,7 +2,8 @@
 
 #' Evaluate what a det claim requires.
 #'
-#' @return list: `units` (data.table block, unit, id, part, value, ok), `complete` (blocks in which nothing is missing),
+#' @return list: `units` (data.table block, unit, id, part, value, ok), `complete` (blocks that count), `expected` units
+#'   per block,
 #'   `rows` used, `absent`, `ours` (the values as text, in the order of the claim).
 evaluate_predicate <- function(data, claim) {
   e <- claim$estimator
@@ -11,8 +12,10 @@ evaluate_predicate <- function(data, claim) {
   if (length(absent)) return(list(absent = absent[1], units = NULL, complete = integer(), rows = integer(), ours = ""))
   units <- data.table::rbindlist(lapply(found, `[[`, "units"))
   list(
-    absent = NULL, units = units, complete = Reduce(intersect, lapply(found, `[[`, "complete")),
-    rows = sort(unique(unlist(lapply(found, `[[`, "rows")))), ours = paste(vapply(found, `[[`, "", "ours"), collapse = "; ")
+    absent = NULL, units = units, expected = max(unlist(lapply(found, function(x) or_else(x$expected, 1L)))),
+    complete = Reduce(intersect, lapply(found, `[[`, "complete")),
+    rows = sort(unique(unlist(lapply(found, `[[`, "rows")))), ours = paste(vapply(found, `[[`, "", "ours"),
+        collapse = "; ")
   )
 }
 
@@ -40,10 +43,12 @@ evaluate_order <- function(data, item, e) {
   ok <- apply(values, 1, function(v) all(compare(v[-length(v)], item$op, v[-1], 0)))
   units <- data.table::data.table(
     block = rep(as.integer(blocks), length(levels)), unit = rep(blocks, length(levels)), id = item$id,
-    part = rep(levels, each = length(blocks)), value = from_scale(as.vector(values), item$scale), ok = rep(ok, length(levels))
+    part = rep(levels, each = length(blocks)), value = from_scale(as.vector(values), item$scale), ok = rep(ok,
+        length(levels))
   )
   ours <- paste(show_number(from_scale(colMeans(values), item$scale)), collapse = sprintf(" %s ", item$op))
-  list(units = units, complete = as.integer(blocks), rows = unlist(lapply(terms, `[[`, "used")), ours = ours, absent = NULL)
+  list(units = units, complete = as.integer(blocks), rows = unlist(lapply(terms, `[[`, "used")), ours = ours,
+       absent = NULL)
 }
 
 compare_blocks <- function(data, item, terms) {
@@ -67,17 +72,20 @@ compare_boots <- function(data, item, terms) {
     merged[, slack := slack + abs(weights[i]) * other$floor * sqrt(12)]
   }
   merged <- merged[!is.na(value)]
-  if (identical(item$tol, "resolution") && any(merged$slack <= 0)) return(list(absent = "no timer resolution in the data"))
-  complete <- merged[, .N, by = block][N == length(cells), block]
+  if (identical(item$tol, "resolution") &&
+      any(merged$slack <= 0)) return(list(absent = "no timer resolution in the data"))
+  # A boot speaks for itself: a block counts when any boot of it does, and what is lost is counted in boots.
+  complete <- sort(unique(merged$block))
   ok <- compare(merged$value, item$op, to_scale(item$value, item$scale), tolerance(item, merged$slack))
   comparison(item, merged$block, paste(merged$cell, merged$block), merged$value, ok, complete,
-             unlist(lapply(boots, attr, "used")))
+             unlist(lapply(boots, attr, "used")), expected = length(cells))
 }
 
-comparison <- function(item, block, unit, value, ok, complete, rows) {
+comparison <- function(item, block, unit, value, ok, complete, rows, expected = 1L) {
   value <- from_scale(unname(value), item$scale)
   units <- data.table::data.table(block = block, unit = unit, id = item$id, part = "", value = value, ok = unname(ok))
-  list(units = units, complete = complete, rows = rows, ours = show_range(value, item$op), absent = NULL)
+  list(units = units, complete = complete, rows = rows, ours = show_range(value, item$op), absent = NULL,
+       expected = expected)
 }
 
 tolerance <- function(item, slack) {
@@ -102,5 +110,6 @@ show_range <- function(value, op) {
 
 #' Three or four digits, as a person writes them.
 show_number <- function(x) {
-  ifelse(is.na(x), "", ifelse(abs(x) < 1e-12, "0", ifelse(abs(x) >= 0.1 & abs(x) < 100, sprintf("%.3f", x), sprintf("%.3g", x))))
+  ifelse(is.na(x), "", ifelse(abs(x) < 1e-12, "0", ifelse(abs(x) >= 0.1 & abs(x) < 100, sprintf("%.3f", x),
+                                                          sprintf("%.3g", x))))
 }

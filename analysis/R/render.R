@@ -1,6 +1,7 @@
 # Figures to files: PDF, SVG and 600-dpi PNG, the same bytes on every run.
 
-FIGURE_VERBS <- c(stacked = "figure_stacked", cost = "figure_cost", share = "figure_share", design = "figure_design", forest = "figure_forest")
+FIGURE_VERBS <- c(stacked = "figure_stacked", cost = "figure_cost", share = "figure_share", design = "figure_design",
+                  forest = "figure_forest")
 
 #' Draw the figures of a study.
 #'
@@ -49,7 +50,8 @@ save_figure <- function(figure, out) {
 
 #' The caption as text, so that the report can show it beside the picture without computing it.
 write_caption <- function(figure, base) {
-  jsonlite::write_json(list(id = figure$id, kind = figure$kind, title = figure$title, caption = figure$caption, class = figure$class,
+  jsonlite::write_json(list(id = figure$id, kind = figure$kind, title = figure$title, caption = figure$caption,
+                            class = figure$class,
                             size_mm = figure$size_mm), paste0(base, ".json"), auto_unbox = TRUE, pretty = TRUE)
   paste0(base, c(".svg", ".pdf", ".png", ".json"))
 }

@@ -6,8 +6,12 @@
 #'   `template_dir` inst/report.
 #' @return invisibly the path.
 build_report <- function(results, names, studies, out, template_dir) {
+  # Knitting happens in another folder, so no path may stay relative.
+  results <- normalizePath(results, mustWork = FALSE)
+  studies <- normalizePath(studies, mustWork = FALSE)
   gathered <- lapply(names, function(name) read_report_study(results, name, studies))
-  page <- list(studies = gathered, conclusion = conclusion(gathered), class = lowest_class(vapply(gathered, `[[`, "", "class")),
+  page <- list(studies = gathered, conclusion = conclusion(gathered),
+               class = lowest_class(vapply(gathered, `[[`, "", "class")),
                dated = max(unlist(lapply(gathered, function(s) max(s$data$rows$started_at)))))
   work <- tempfile("report-")
   dir.create(work)
@@ -23,7 +27,8 @@ build_report <- function(results, names, studies, out, template_dir) {
 knit_page <- function(work, page) {
   home <- list2env(list(page = page), parent = environment(build_report))
   format <- rmarkdown::output_format(
-    knitr = rmarkdown::knitr_options(opts_chunk = list(echo = FALSE, results = "asis", comment = NA, message = FALSE, warning = FALSE)),
+    knitr = rmarkdown::knitr_options(opts_chunk = list(echo = FALSE, results = "asis", comment = NA, message = FALSE,
+                                                       warning = FALSE)),
     pandoc = rmarkdown::pandoc_options(
       to = "html5", from = "markdown-smart-auto_identifiers",
       args = c("--template", file.path(work, "page.html"), "--metadata", "pagetitle=zassay report")
@@ -31,6 +36,9 @@ knit_page <- function(work, page) {
   )
   tryCatch(
     rmarkdown::render(file.path(work, "report.Rmd"), format, output_file = "report.html", envir = home, quiet = TRUE),
-    error = function(e) if (inherits(e, "zassay_problem")) stop(e) else abort(sprintf("the report template failed: %s", conditionMessage(e)))
+    error = function(e) {
+      if (inherits(e, "zassay_problem")) stop(e)
+      abort(sprintf("the report template failed: %s", conditionMessage(e)))
+    }
   )
 }

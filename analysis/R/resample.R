@@ -6,7 +6,8 @@ LEAST_BLOCKS <- 20L
 #'
 #' @param x one value per block; `statistic` a function of such values; `level` coverage; `times` resamples.
 bca_interval <- function(x, statistic, level = 0.95, times = 2000L, seed = 1L) {
-  if (length(x) < LEAST_BLOCKS) abort(sprintf("a bootstrap over %d blocks would cover far less than it says", length(x)), "at least 20 blocks")
+  if (length(x) < LEAST_BLOCKS) abort(sprintf("a bootstrap over %d blocks would cover far less than it says",
+                                              length(x)), "at least 20 blocks")
   set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")
   theta <- statistic(x)
   draws <- vapply(seq_len(times), function(i) statistic(sample(x, replace = TRUE)), 0)
@@ -14,7 +15,8 @@ bca_interval <- function(x, statistic, level = 0.95, times = 2000L, seed = 1L) {
   z <- stats::qnorm(c((1 - level) / 2, (1 + level) / 2))
   a <- jackknife_acceleration(x, statistic)
   ends <- stats::pnorm(z0 + (z0 + z) / (1 - a * (z0 + z)))
-  list(theta = theta, lo = unname(stats::quantile(draws, ends[1])), hi = unname(stats::quantile(draws, ends[2])), acceleration = a)
+  list(theta = theta, lo = unname(stats::quantile(draws, ends[1])), hi = unname(stats::quantile(draws, ends[2])),
+       acceleration = a)
 }
 
 jackknife_acceleration <- function(x, statistic) {

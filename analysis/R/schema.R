@@ -15,7 +15,8 @@ read_yaml_strict <- function(path) {
     yaml::yaml.load_file(path, handlers = handlers),
     error = function(e) abort(sprintf("%s: not YAML: %s", path, conditionMessage(e)))
   )
-  if (length(bare)) abort(sprintf("%s: bare %s would be read as a boolean", path, bare[1]), sprintf("write \"%s\" in quotes", bare[1]))
+  if (length(bare)) abort(sprintf("%s: bare %s would be read as a boolean", path, bare[1]),
+                          sprintf("write \"%s\" in quotes", bare[1]))
   value
 }
 

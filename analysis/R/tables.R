@@ -3,7 +3,7 @@
 ESTIMATE_COLUMNS <- c(
   "claim", "link", "scale", "estimate", "se", "df", "ci95_lo", "ci95_hi", "ci90_lo", "ci90_hi", "p", "p_adj",
   "null_value", "margin", "published_effect", "magnitude", "min", "max", "n_units", "n_blocks", "blocks_used",
-  "sd_floor_used", "method"
+  "sd_floor_used", "lmer_estimate", "lmer_lo", "lmer_hi", "lmer_note", "method"
 )
 
 estimate_row <- function(...) {
@@ -17,7 +17,8 @@ estimate_row <- function(...) {
 estimate_rows <- function(item, out) {
   claim <- item$claim
   if (out$verdict == "NOT TESTABLE HERE") {
-    why <- if (out$detail == "class") sprintf("withheld: class %s < %s", item$class, claim$min_class) else paste("none:", out$detail)
+    gated <- out$detail == "class"
+    why <- if (gated) sprintf("withheld: class %s < %s", item$class, claim$min_class) else paste("none:", out$detail)
     ids <- if (length(item$links)) vapply(item$links, `[[`, "", "id") else ""
     return(data.table::rbindlist(lapply(ids, function(id) {
       estimate_row(claim = claim$id, link = id, scale = claim$estimator$scale, n_blocks = exact(item$n), method = why)
@@ -44,34 +45,40 @@ predicate_rows <- function(item) {
     estimate_row(
       claim = claim$id, link = trimws(paste(groups$id[i], groups$part[i])), scale = "identity",
       estimate = exact(mean(part$value)), min = exact(min(part$value)), max = exact(max(part$value)),
-      null_value = exact(or_else(claim$null_value, NA_real_)), published_effect = exact(or_else(single(claim$published_effect), NA_real_)),
+      null_value = exact_or(claim$null_value), published_effect = exact_or(single(claim$published_effect)),
       n_units = exact(nrow(part)), n_blocks = exact(item$n), blocks_used = paste(sort(item$complete), collapse = ";"),
-      method = sprintf("predicate in every %s; mean, least and greatest observed value", or_else(claim$estimator$unit, "block"))
+      method = sprintf("predicate in every %s; mean, least and greatest observed value",
+                       or_else(claim$estimator$unit, "block"))
     )
   })
   data.table::rbindlist(rows)
 }
+
+exact_or <- function(x) exact(or_else(x, NA_real_))
 
 single <- function(x) if (length(x) == 1L) unlist(x) else NULL
 
 link_row <- function(claim, s, out) {
   scale <- claim$estimator$scale
   back <- function(x) exact(from_scale(x, scale))
-  p <- if (claim$type == "eq") or_else(s$tost$p, NA_real_) else if (claim$type == "ord") side_p(s, claim$direction) else s$p
+  p <- switch(claim$type, eq = or_else(s$tost$p, NA_real_), ord = side_p(s, claim$direction), s$p)
   estimate_row(
     claim = claim$id, link = s$link$id, scale = scale, estimate = back(s$estimate), se = exact(s$se), df = exact(s$df),
     ci95_lo = back(s$ci95[1]), ci95_hi = back(s$ci95[2]), ci90_lo = back(s$ci90[1]), ci90_hi = back(s$ci90[2]),
-    p = exact(p), p_adj = exact(out$p_adj), null_value = back(s$link$null), margin = exact(or_else(claim$margin, NA_real_)),
-    published_effect = back(s$link$published), magnitude = magnitude(claim, s), n_blocks = exact(s$n), n_units = exact(s$n),
+    p = exact(p), p_adj = exact(out$p_adj), null_value = back(s$link$null), margin = exact_or(claim$margin),
+    published_effect = back(s$link$published), magnitude = magnitude(claim,
+        s), n_blocks = exact(s$n), n_units = exact(s$n),
     blocks_used = paste(names(s$link$d), collapse = ";"), sd_floor_used = flag(s$floor_used),
     method = method_text(claim, length(out$stats))
   )
 }
 
 method_text <- function(claim, links) {
-  engine <- switch(claim$estimator$scale, log = "t interval over block contrasts of logs", "t interval over block contrasts")
+  engine <- switch(claim$estimator$scale, log = "t interval over block contrasts of logs",
+                   "t interval over block contrasts")
   test <- switch(claim$type, eq = "TOST", ord = "one-sided t", "two-sided t")
-  joined <- if (links > 1) sprintf(", %s over %d links", if (claim$combine == "any") "Holm" else "intersection-union", links) else ""
+  joined <- if (links > 1) sprintf(", %s over %d links", if (claim$combine == "any") "Holm" else "intersection-union",
+                                   links) else ""
   sprintf("%s; %s%s; Holm in family %s; se on the working scale", engine, test, joined, or_else(claim$family, "none"))
 }
 
@@ -82,8 +89,9 @@ verdict_row <- function(item, out, fragile) {
   data.table::data.table(
     claim = claim$id, source = claim$source, type = claim$type, min_class = claim$min_class, data_class = item$class,
     verdict = out$verdict, detail = out$detail, reason = reason_sentence(item, out),
-    estimate = exact(shown$estimate), lo = exact(shown$lo), hi = exact(shown$hi), scale = shown$scale, ours = shown$ours,
-    published = claim$published, published_effect = exact(or_else(single(claim$published_effect), NA_real_)),
+    estimate = exact(shown$estimate), lo = exact(shown$lo), hi = exact(shown$hi), scale = shown$scale,
+    ours = shown$ours,
+    published = claim$published, published_effect = exact_or(single(claim$published_effect)),
     magnitude = claim_magnitude(claim, out), fragile = fragile, n_blocks = exact(item$n), p_adj = exact(out$p_adj),
     statement = claim$statement
   )
@@ -109,7 +117,8 @@ most <- function(x) if (all(is.na(x))) NA_real_ else max(x, na.rm = TRUE)
 headline_predicate <- function(item) {
   several <- nrow(unique(item$units[, .(id, part)])) > 1L
   value <- if (several) NA_real_ else item$units$value
-  list(estimate = if (several) NA_real_ else farthest(value), lo = min(value), hi = max(value), scale = "observed range", ours = item$ours)
+  list(estimate = if (several) NA_real_ else farthest(value), lo = min(value), hi = max(value),
+       scale = "observed range", ours = item$ours)
 }
 
 #' The value farthest from the middle of the observed ones, that is the extreme that the predicate turns on.

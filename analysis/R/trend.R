@@ -11,7 +11,8 @@ ols_slope <- function(y, x = seq_along(y)) stats::cov(x, y) / stats::var(x)
 #' Kendall's tau against the order, with a two-sided p by enumeration of all orders (n <= 8), also with ties.
 kendall_exact <- function(y) {
   n <- length(y)
-  if (n > 8L) abort(sprintf("an exact Kendall test enumerates %d! orders", n), "use stats::cor.test for more than 8 runs")
+  if (n > 8L) abort(sprintf("an exact Kendall test enumerates %d! orders", n),
+                    "use stats::cor.test for more than 8 runs")
   seen <- kendall_score(y)
   scores <- apply(permutations(n), 1, function(order) kendall_score(y[order]))
   list(tau = stats::cor(seq_len(n), y, method = "kendall"), p = mean(abs(scores) >= abs(seen)))

@@ -11,7 +11,7 @@ reason_sentence <- function(item, out) {
     "absent" = sprintf("The data lack what this claim needs: %s.", item$absent),
     "no estimator" = sprintf("%s.", or_else(claim$estimator$reason, "Nothing in this project can decide it")),
     "n" = sprintf("Only %s complete; three are the least that can decide a claim.", count(item$n, "block")),
-    "attrition" = sprintf("Only %d of %d blocks are complete; more than a fifth is missing%s.", item$n, item$planned, item$why),
+    "attrition" = attrition_sentence(item),
     "censored" = "Some runs were cut off at their time limit, and the claim does not hold at that bound alone.",
     "exploratory" = "Exploratory: an interval, no verdict.",
     if (claim$type == "det") predicate_sentence(item, out)
@@ -21,6 +21,11 @@ reason_sentence <- function(item, out) {
 }
 
 count <- function(n, noun) sprintf("%d %s%s", n, noun, if (n == 1) "" else "s")
+
+attrition_sentence <- function(item) {
+  noun <- if (is.null(item$units) || item$expected == 1L) "blocks" else "boots"
+  sprintf("%.0f %% of the %s it needs are missing, more than a fifth%s.", 100 * lost_share(item), noun, item$why)
+}
 
 class_sentence <- function(item) {
   what <- switch(item$class,
@@ -34,7 +39,8 @@ class_sentence <- function(item) {
 predicate_sentence <- function(item, out) {
   unit <- if (or_else(item$claim$estimator$unit, "block") == "boot") "boot" else "block"
   if (out$detail == "mixed") {
-    return(sprintf("It held in %d of %s, so something varies that should not: %s.", out$held, count(out$of, unit), item$ours))
+    return(sprintf("It held in %d of %s, so something varies that should not: %s.", out$held, count(out$of, unit),
+                   item$ours))
   }
   if (out$verdict == "REPLICATED") return(sprintf("It held in %s: %s.", all_of(out$of, unit), item$ours))
   sprintf("It failed in %s: %s.", all_of(out$of, unit), item$ours)
@@ -44,15 +50,18 @@ all_of <- function(n, unit) if (n == 2) paste("both", paste0(unit, "s")) else sp
 
 lint_sentence <- function(item, out) {
   exempt <- sum(item$lint$quotation)
-  said <- if (out$verdict == "REPLICATED") "Every bar and area in this report starts at zero" else "Some bar or area does not start at zero"
-  quoted <- if (exempt) sprintf("; %s of the source's chart is shown as first drawn and marked", count(exempt, "quotation")) else ""
+  good <- out$verdict == "REPLICATED"
+  said <- if (good) "Every bar and area in this report starts at zero" else "Some bar or area does not start at zero"
+  quoted <- sprintf("; %s of the source's chart is shown as first drawn and marked", count(exempt, "quotation"))
+  if (!exempt) quoted <- ""
   sprintf("%s (%d of %s passed)%s.", said, out$held, count(out$of, "layer check"), quoted)
 }
 
 interval_sentence <- function(claim, out) {
   worst <- out$stats[[deciding_link(claim, out$stats)]]
   scale <- claim$estimator$scale
-  shown <- sprintf("%s [%s, %s]", show_number(from_scale(worst$estimate, scale)), show_number(from_scale(worst$ci95[1], scale)),
+  shown <- sprintf("%s [%s, %s]", show_number(from_scale(worst$estimate, scale)),
+                   show_number(from_scale(worst$ci95[1], scale)),
                    show_number(from_scale(worst$ci95[2], scale)))
   over <- sprintf("over %s, Holm p %s", count(worst$n, "block"), show_p(out$p_adj))
   which <- if (length(out$stats) > 1) sprintf("the deciding comparison (%s)", worst$link$id) else "the estimate"

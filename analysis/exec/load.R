@@ -15,6 +15,7 @@ load_zassay <- function(here) {
 need <- function(packages) {
   missing <- packages[!vapply(packages, requireNamespace, TRUE, quietly = TRUE)]
   if (!length(missing)) return(invisible())
-  writeLines(sprintf("error: R package %s is not installed\n  apt-get install r-cran-%s", missing, tolower(missing)), stderr())
+  lines <- sprintf("error: R package %s is not installed\n  apt-get install r-cran-%s", missing, tolower(missing))
+  writeLines(lines, stderr())
   quit(save = "no", status = 1L)
 }

@@ -6,7 +6,8 @@ WRITE <- c(off = 126, lzjb = 133, lz4 = 128, "gzip-2" = 234, gzip = 437, "gzip-9
 MEDIA_WRITE <- c(off = 137, lzjb = 136, lz4 = 137, "gzip-2" = 264, gzip = 274, "gzip-9" = 283, zstd = 205)
 
 #' @param blocks,runs number of blocks, and of runs in each boot; `class` validity class of the rows;
-#'   `sd` block-to-block, boot-to-boot and run-to-run noise on logs; `truth` scales all effects on time (1 = as published).
+#'   `sd` block-to-block, boot-to-boot and run-to-run noise on logs; `truth` scales all effects on time (1 = as
+#'   published).
 simulate_campaign <- function(blocks = 3L, runs = 1L, class = "S", seed = 1L, sd = c(0.02, 0.01, 0.01), truth = 1) {
   set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")
   cells <- data.table::CJ(compression = LEVELS, corpus = c("text", "media"), pct = c("50", "75"), sorted = FALSE)
@@ -51,14 +52,19 @@ finish_dataset <- function(measured, class) {
                            variable.factor = FALSE)
   data.table::data.table(
     study = "compression-levels", campaign = "simulated", protocol = "improved", cell = long$cell, block = long$block,
-    boot = sprintf("b%02d-%s", long$block, long$cell), run = long$run, position = long$position, status = "ok", reason = "",
+    boot = sprintf("b%02d-%s", long$block,
+                   long$cell), run = long$run, position = long$position, status = "ok", reason = "",
     flags = "", metric = long$metric, unit = unname(METRICS[long$metric]),
-    higher_is_better = ifelse(grepl("time|used|written", long$metric), "false", ifelse(long$metric == "compressratio", "true", "")),
-    value = sprintf("%.10g", long$value), resolution = ifelse(is.na(RESOLUTION[long$metric]), "", RESOLUTION[long$metric]),
+    higher_is_better = ifelse(grepl("time|used|written", long$metric), "false",
+                              ifelse(long$metric == "compressratio", "true", "")),
+    value = sprintf("%.10g", long$value), resolution = ifelse(is.na(RESOLUTION[long$metric]), "",
+        RESOLUTION[long$metric]),
     f_compression = long$compression, f_corpus = long$corpus, f_zio_taskq_batch_pct = long$pct,
     bound = ifelse(grepl("gzip", long$compression), "CPU-bound", "device-bound"), validity_class = class,
-    synthetic = if (class == "S") "true" else "false", mode = "clone", image = "simulated", image_digest = "", kernel = "none",
-    zfs = "none", accel = "none", cpu_model = "none", host = "none", started_at = "2026-11-21T00:00:00Z", duration_s = "1",
+    synthetic = if (class == "S") "true" else "false", mode = "clone", image = "simulated", image_digest = "",
+    kernel = "none",
+    zfs = "none", accel = "none", cpu_model = "none", host = "none", started_at = "2026-11-21T00:00:00Z",
+    duration_s = "1",
     prereg = "", raw = sprintf("raw/%s/block-%02d", long$cell, long$block)
   )
 }
@@ -79,7 +85,8 @@ write_campaign <- function(rows, dir = tempfile("study-"), planned = max(rows$bl
                                          zio_taskq_batch_pct = cells$f_zio_taskq_batch_pct[i]))
   })
   order <- unique(rows[, .(block, position, cell)])
-  plan <- list(study = "compression-levels", campaign = "simulated", scale = "smoke", seed = 1, blocks = planned, cells = levels,
+  plan <- list(study = "compression-levels", campaign = "simulated", scale = "smoke", seed = 1, blocks = planned,
+               cells = levels,
                order = order, predicted_s = 400)
   jsonlite::write_json(plan, file.path(dir, "plan.json"), auto_unbox = TRUE, pretty = TRUE)
   dir

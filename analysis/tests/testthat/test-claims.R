@@ -6,7 +6,8 @@ test_that("all sixteen claims of S3 are there and typed", {
   expect_setequal(names(claims$claims), c(sprintf("S3-%02d", 1:15), "Q3-1"))
   types <- vapply(claims$claims, `[[`, "", "type")
   expect_equal(unname(types[c("S3-01", "S3-02", "S3-05", "S3-07", "Q3-1")]), c("eq", "det", "ord", "dir", "lint"))
-  expect_setequal(names(which(vapply(claims$claims, `[[`, "", "min_class") == "E")), c("S3-02", "S3-03", "S3-04", "S3-15"))
+  expect_setequal(names(which(vapply(claims$claims, `[[`, "", "min_class") == "E")),
+                  c("S3-02", "S3-03", "S3-04", "S3-15"))
 })
 
 test_that("weights of every contrast add up to zero", {
@@ -17,20 +18,26 @@ test_that("weights of every contrast add up to zero", {
 
 test_that("shorthands expand", {
   expect_length(claims$claims[["S3-01"]]$links, 8)
-  expect_equal(vapply(claims$claims[["S3-05"]]$links, `[[`, "", "id"), c("lzjb - off", "gzip-2 - lzjb", "gzip - gzip-2", "gzip-9 - gzip"))
+  expect_equal(vapply(claims$claims[["S3-05"]]$links, `[[`, "", "id"),
+               c("lzjb - off", "gzip-2 - lzjb", "gzip - gzip-2", "gzip-9 - gzip"))
   expect_equal(claims$claims[["S3-12"]]$links[[1]]$null, log(0.8))
   expect_length(pair_links("f", c("a", "b", "c"), NULL), 3)
 })
 
 test_that("published effects follow from the printed values", {
   printed <- data.table::fread(file.path(STUDY, "published.csv"))
-  time <- function(data, level) printed[config == sprintf("data=%s;compression=%s;zio_threads=12;cores=16", data, level) & metric == "write_time", value]
+  time <- function(data, level) {
+    printed[config == sprintf("data=%s;compression=%s;zio_threads=12;cores=16", data,
+                                                          level) & metric == "write_time", value]
+  }
   effect <- function(id) unlist(claims$claims[[id]]$published_effect)
   expect_equal(round(time("text", c("gzip-2")) / time("text", "off"), 3), effect("S3-07"))
   expect_equal(round(time("text", "gzip") / time("text", "off"), 3), effect("S3-08"))
   expect_equal(round(time("text", "gzip-9") / time("text", "off"), 3), effect("S3-09"))
-  expect_equal(round(time("text", "gzip") / time("text", "off") / (time("media", "gzip") / time("media", "off")), 3), effect("S3-11"))
-  expect_equal(round(c(time("text", "lzjb") / time("text", "off"), time("media", "lzjb") / time("media", "off")), 3), effect("S3-06"))
+  expect_equal(round(time("text", "gzip") / time("text", "off") / (time("media", "gzip") / time("media", "off")), 3),
+               effect("S3-11"))
+  expect_equal(round(c(time("text", "lzjb") / time("text", "off"), time("media", "lzjb") / time("media", "off")), 3),
+               effect("S3-06"))
 })
 
 test_that("the margins of directional claims are the magnitude rule, max(1.25, |p|/4 on logs)", {

@@ -50,7 +50,8 @@ test_that("a quoted comma, quote and line of text survive", {
 test_that("zero is a count but has no logarithm", {
   rows <- data.table::copy(base)[metric == "pool_bytes_read" & cell == base$cell[1], value := "0"]
   expect_silent(read_rows(rows))
-  rows <- data.table::copy(simulate_campaign(3L, class = "V"))[metric == "write_time" & block == 1L & cell == "gzip_text_75", value := "0"]
+  rows <- data.table::copy(simulate_campaign(3L, class = "V"))[metric == "write_time" & block == 1L &
+      cell == "gzip_text_75", value := "0"]
   expect_error(decide_rows(rows), "log of non-positive value 0")
 })
 

@@ -35,11 +35,13 @@ bar_plot <- ggplot(bars, aes(x, y)) + geom_col()
 
 test_that("the zero-base lint fails for a cut axis and for a log axis, and passes for zero", {
   expect_false(lint_zero_base(bar_plot + coord_cartesian(ylim = c(200, 320)))$pass)
-  expect_equal(lint_zero_base(bar_plot + coord_cartesian(ylim = c(200, 320), expand = FALSE))$value, 8.524613, tolerance = 1e-6)
+  expect_equal(lint_zero_base(bar_plot + coord_cartesian(ylim = c(200, 320), expand = FALSE))$value, 8.524613,
+               tolerance = 1e-6)
   expect_false(lint_zero_base(bar_plot + scale_y_log10())$pass)
   expect_true(lint_zero_base(bar_plot)$pass)
   expect_true(lint_zero_base(bar_plot + scale_y_continuous(expand = c(0, 0)))$pass)
-  expect_false(lint_zero_base(ggplot(bars, aes(y, x)) + geom_col(orientation = "y") + coord_cartesian(xlim = c(200, 320)))$pass)
+  expect_false(lint_zero_base(ggplot(bars, aes(y, x)) + geom_col(orientation = "y") +
+                              coord_cartesian(xlim = c(200, 320)))$pass)
   expect_equal(nrow(lint_zero_base(ggplot(bars, aes(x, y)) + geom_point())), 0)
 })
 
@@ -54,7 +56,8 @@ test_that("the other lints can fail, too", {
   expect_true(failing(lint_raw_points(bar_plot + geom_point(data = bars[0, ])), "raw_points"))
   expect_false(failing(lint_raw_points(bar_plot + geom_point()), "raw_points"))
   expect_true(failing(lint_shape_doubles(ggplot(bars, aes(x, y, colour = x)) + geom_point()), "shape_doubles_colour"))
-  expect_false(failing(lint_shape_doubles(ggplot(bars, aes(x, y, colour = x, shape = x)) + geom_point()), "shape_doubles_colour"))
+  expect_false(failing(lint_shape_doubles(ggplot(bars, aes(x, y, colour = x, shape = x)) + geom_point()),
+                       "shape_doubles_colour"))
   expect_true(failing(lint_palette(ggplot(bars, aes(x, y)) + geom_point(colour = "red")), "palette"))
   expect_true(failing(lint_palette(ggplot(bars, aes(x, y)) + geom_point(colour = "#F0E442")), "palette"))
   expect_true(failing(lint_lines(ggplot(bars, aes(x, y, group = 1)) + geom_line()), "no_line_over_factor"))
@@ -73,7 +76,8 @@ test_that("emulated and synthetic data carry a banner, virtualised data none", {
   expect_match(BANNERS[["E"]], "EMULATED . not a performance result")
   expect_true(all(c("E", "S") %in% names(BANNERS)))
   expect_false("V" %in% names(BANNERS))
-  expect_match(g3a$caption, "n = 3 blocks . 1 run per cell.*95 % t interval.*Validity class E \\(emulated\\); data [0-9a-f]{12}")
+  expect_match(g3a$caption,
+               "n = 3 blocks . 1 run per cell.*95 % t interval.*Validity class E \\(emulated\\); data [0-9a-f]{12}")
 })
 
 test_that("two renderings are the same, byte for byte, and the PDF has no time of day", {
@@ -84,7 +88,8 @@ test_that("two renderings are the same, byte for byte, and the PDF has no time o
     save_figure(item, dir)
   }
   for (kind in c("svg", "pdf", "png", "json")) {
-    expect_identical(unname(tools::md5sum(file.path(out[1], paste0("G3c.", kind)))), unname(tools::md5sum(file.path(out[2], paste0("G3c.", kind)))))
+    expect_identical(unname(tools::md5sum(file.path(out[1], paste0("G3c.", kind)))),
+                     unname(tools::md5sum(file.path(out[2], paste0("G3c.", kind)))))
   }
   text <- readLines(file.path(out[1], "G3c.pdf"), warn = FALSE, encoding = "latin1")
   expect_true(any(grepl("20000101000000", text, useBytes = TRUE)))
@@ -111,5 +116,6 @@ test_that("lost runs leave figures standing", {
   rows <- fail_runs(rows, "gzip_media_75", 2L)
   dir <- write_campaign(rows)
   study <- read_figure_study(dir, CLAIMS, file.path(STUDY, "published.csv"), SCHEMAS)
+  expect_match(draw(study, "G3a")$caption, "n = 2 to 3 blocks")
   for (id in c("G3a", "G3b", "G3c", "GD")) expect_true(all(lint_figure(draw(study, id))$pass))
 })

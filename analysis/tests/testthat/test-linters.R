@@ -1,25 +1,36 @@
 # The code itself: lintr is silent, files are small, schemas agree with Python's reading of them.
 
-files <- list.files(file.path(ROOT, "analysis"), "[.](R|Rmd)$|^(estimate|figures|report)$", recursive = TRUE, full.names = TRUE)
+files <- list.files(file.path(ROOT, "analysis"), "[.](R|Rmd)$|^(estimate|figures|report)$", recursive = TRUE,
+                    full.names = TRUE)
 
 test_that("no file is larger than 16 KiB, vectors apart", {
-  expect_true(all(file.size(files) < 16 * 1024), info = paste(basename(files)[file.size(files) >= 16 * 1024], collapse = " "))
+  expect_true(all(file.size(files) < 16 * 1024), info = paste(basename(files)[file.size(files) >= 16 * 1024],
+      collapse = " "))
 })
 
 test_that("lintr has nothing to say", {
   skip_if_not_installed("lintr")
-  found <- lintr::lint_dir(file.path(ROOT, "analysis"), pattern = "[.]R$")
+  home <- file.path(ROOT, "analysis")
+  found <- lintr::lint_dir(home, pattern = "[.]R$")
+  for (name in c("estimate", "figures", "report")) found <- c(found, lintr::lint(file.path(home, "exec", name)))
   expect_length(found, 0)
   if (length(found)) print(found)
 })
 
 test_that("claims and figures satisfy their schemas as Python reads them", {
   python <- Filter(file.exists, c(file.path(ROOT, ".venv", "bin", "python"), Sys.which("python3")))
-  code <- "import sys, yaml, jsonschema\nfor s, d in zip(sys.argv[1::2], sys.argv[2::2]): jsonschema.validate(yaml.safe_load(open(d)), yaml.safe_load(open(s)))"
+  code <- c(
+    "import sys, yaml, jsonschema", "for s, d in zip(sys.argv[1::2], sys.argv[2::2]):",
+    "    jsonschema.validate(yaml.safe_load(open(d)), yaml.safe_load(open(s)))"
+  )
   script <- tempfile(fileext = ".py")
   writeLines(code, script)
-  pairs <- c(file.path(SCHEMAS, "claims.schema.yaml"), CLAIMS, file.path(SCHEMAS, "figures.schema.yaml"), file.path(STUDY, "figures.yaml"))
-  ran <- vapply(python, function(p) identical(suppressWarnings(system2(p, c("-c", shQuote("import yaml, jsonschema")), stdout = FALSE, stderr = FALSE)), 0L), TRUE)
+  pairs <- c(file.path(SCHEMAS, "claims.schema.yaml"), CLAIMS, file.path(SCHEMAS, "figures.schema.yaml"),
+             file.path(STUDY, "figures.yaml"))
+  ran <- vapply(python, function(p) {
+    identical(suppressWarnings(system2(p, c("-c", shQuote("import yaml, jsonschema")),
+      stdout = FALSE, stderr = FALSE)), 0L)
+  }, TRUE)
   skip_if_not(any(ran), "no Python with jsonschema")
   expect_identical(system2(python[ran][1], c(script, pairs), stdout = FALSE, stderr = FALSE), 0L)
 })

@@ -6,8 +6,10 @@ campaign <- file.path(results, "compression-levels")
 local({
   rows <- fail_runs(simulate_campaign(4L, class = "E"), "zstd_media_50", 2L, why = "gate: steal 3 % > 1 %")
   write_campaign(rows, campaign)
-  jsonlite::write_json(list(accelerator = "tcg", cpu = list(model = "QEMU", vcpus = 4)), file.path(campaign, "facts.json"), auto_unbox = TRUE)
-  jsonlite::write_json(list(predicted_s = 400, actual_s = 431, stages = list(run = list(predicted_s = 380, actual_s = 410))),
+  jsonlite::write_json(list(accelerator = "tcg", cpu = list(model = "QEMU", vcpus = 4)),
+                       file.path(campaign, "facts.json"), auto_unbox = TRUE)
+  jsonlite::write_json(list(predicted_s = 400, actual_s = 431,
+                            stages_s = list(measure = 300, prepare = 100), steps_median_s = list(create = 3.9)),
                        file.path(campaign, "timing.json"), auto_unbox = TRUE)
 })
 call_exec <- function(name, ...) {
@@ -18,7 +20,8 @@ lint <- file.path(campaign, "figures", "lint.json")
 common <- c("--study-dir", campaign, "--claims", CLAIMS)
 
 test_that("figures, estimate, figures, report run as commands", {
-  for (step in list(list("figures", common, "--set", "data"), list("estimate", common, "--lint", lint), list("figures", common, "--set", "claims"),
+  for (step in list(list("figures", common, "--set", "data"), list("estimate", common, "--lint", lint),
+                    list("figures", common, "--set", "claims"),
                     list("report", "--results", results, "--studies", "compression-levels"))) {
     made <- call_exec(step[[1]], unlist(step[-1]))
     expect_equal(made$status, 0L, info = made$text)
@@ -29,7 +32,9 @@ test_that("figures, estimate, figures, report run as commands", {
 page <- paste(readLines(file.path(results, "report.html"), warn = FALSE), collapse = "\n")
 
 test_that("the first screen has the conclusion, then the verdicts", {
-  expect_match(page, "Of 16 claims, 5 are replicated and 11 are not testable here \\(this host emulates the CPU, so times are not evidence; counts are\\)\\.")
+  expect_match(page,
+               paste0("Of 16 claims, 5 are replicated and 11 are not testable here \\(this host emulates the CPU, ",
+                              "so times are not evidence; counts are\\)\\."))
   expect_lt(regexpr("Of 16 claims", page), regexpr("class=\"sortable verdicts\"", page))
   expect_lt(regexpr("class=\"sortable verdicts\"", page), regexpr("What was claimed", page))
 })
@@ -82,7 +87,8 @@ test_that("mistakes are one clear line each, without a traceback", {
     expect_false(grepl("Traceback|Backtrace|Execution halted", case[[1]]$text))
   }
   file.rename(file.path(campaign, "facts.json"), file.path(campaign, "facts.kept"))
-  made <- call_exec("report", "--results", results, "--studies", "compression-levels", "--out", file.path(results, "other.html"))
+  made <- call_exec("report", "--results", results, "--studies", "compression-levels", "--out",
+                    file.path(results, "other.html"))
   file.rename(file.path(campaign, "facts.kept"), file.path(campaign, "facts.json"))
   expect_match(made$text, "report input is missing: .*facts.json")
   expect_false(file.exists(file.path(results, "other.html")))

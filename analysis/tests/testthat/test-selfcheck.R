@@ -59,31 +59,37 @@ test_that("Holm keeps the family; without it nearly half of all families err", {
 verdict_rates <- function(blocks, sd, ratio, type = "dir", margin = NULL) {
   claim <- claim_of(type, margin = margin)
   words <- replicate(S, word(claim, stats::rnorm(blocks, log(ratio), sd)))
-  c(R = mean(words == "REPLICATED"), C = mean(words == "NOT REPLICATED contradicted"), N = mean(words == "NOT REPLICATED negligible"))
+  c(R = mean(words == "REPLICATED"), C = mean(words == "NOT REPLICATED contradicted"),
+    N = mean(words == "NOT REPLICATED negligible"))
 }
 claim_of <- function(type, ...) {
-  defaults <- list(id = "X", type = type, direction = "greater", combine = "all", margin = NULL, delta0 = NULL, family = "F",
+  defaults <- list(id = "X", type = type, direction = "greater", combine = "all", margin = NULL, delta0 = NULL,
+                   family = "F",
                    exploratory = FALSE, min_class = "V", estimator = list(kind = "contrast", scale = "log"))
   utils::modifyList(defaults, list(...))
 }
 word <- function(claim, d) {
   link <- list(id = "l", d = stats::setNames(d, seq_along(d)), floor = 0, null = 0, published = NA_real_, censored = "")
-  item <- list(claim = claim, links = list(link), class = "V", n = length(d), planned = length(d), units = NULL, absent = NULL)
+  item <- list(claim = claim, links = list(link), class = "V", n = length(d), planned = length(d), units = NULL,
+               absent = NULL)
   out <- decide_all(list(item))[[1]]
   trimws(paste(out$verdict, out$detail))
 }
 
 test_that("verdict rates of the directional rule are those of the table", {
   cases <- list(
-    list(5, .05, 1.00, c(R = .02, C = .02, N = .28)), list(5, .05, 1.10, c(R = .89, N = 0)), list(5, .05, 0.91, c(C = .88)),
-    list(10, .05, 1.00, c(R = .02, C = .02, N = .78)), list(10, .05, 1.05, c(R = .78, N = .04)), list(10, .15, 1.25, c(R = .99)),
+    list(5, .05, 1.00, c(R = .02, C = .02, N = .28)), list(5, .05, 1.10, c(R = .89, N = 0)), list(5, .05, 0.91,
+        c(C = .88)),
+    list(10, .05, 1.00, c(R = .02, C = .02, N = .78)), list(10, .05, 1.05, c(R = .78, N = .04)), list(10, .15, 1.25,
+        c(R = .99)),
     list(20, .05, 1.02, c(R = .19, N = .79)), list(20, .15, 1.10, c(R = .77))
   )
   for (case in cases) {
     seeded(100 * case[[1]] + round(100 * case[[3]]))
     found <- verdict_rates(case[[1]], case[[2]], case[[3]])
     # The table prints two decimals, hence 0.005 beside the Monte-Carlo band.
-    for (name in names(case[[4]])) expect_lte(abs(found[[name]] - case[[4]][[name]]), band(max(case[[4]][[name]], 0.005)) + 0.008)
+    for (name in names(case[[4]])) expect_lte(abs(found[[name]] - case[[4]][[name]]),
+                                              band(max(case[[4]][[name]], 0.005)) + 0.008)
   }
 })
 
@@ -97,19 +103,21 @@ test_that("equality at and inside the margin", {
   expect_gte(verdict_rates(10, .05, 1.20, "eq", 1.1)[["C"]], 0.97)
 })
 
-# Metamorphic checks, through the production path: CSV in, verdict out -----------------------------------------------------
+# Metamorphic checks, through the production path: CSV in, verdict out
+# -----------------------------------------------------
 
 rows <- simulate_campaign(4L, runs = 2L, class = "V", seed = 5L)
 plain <- decide_rows(rows)
 same <- function(made, ids = sprintf("S3-%02d", c(1, 5:13))) {
   expect_identical(made$verdicts[claim %in% ids, verdict], plain$verdicts[claim %in% ids, verdict])
-  expect_equal(as.numeric(made$estimates[claim %in% ids, estimate]), as.numeric(plain$estimates[claim %in% ids, estimate]), tolerance = 1e-3)
+  expect_equal(as.numeric(made$estimates[claim %in% ids, estimate]),
+               as.numeric(plain$estimates[claim %in% ids, estimate]), tolerance = 1e-3)
 }
 scale_times <- function(rows, factor, which = TRUE) {
   data.table::copy(rows)[(grepl("time", metric) & which), value := sprintf("%.10g", as.numeric(value) * factor)][]
 }
 
-test_that("scaling all times, shifting a block, renaming blocks and duplicating runs change nothing that they should not", {
+test_that("scaling times, shifting a block, renaming blocks and duplicating runs change nothing", {
   same(decide_rows(scale_times(rows, 7)))
   same(decide_rows(scale_times(rows, 1.5, rows$block == 2L)))
   renamed <- data.table::copy(rows)[, block := c(4L, 2L, 1L, 3L)[block]][]

@@ -97,13 +97,15 @@ test_that("sleep, unpaired and paired", {
 test_that("Kalibera and Jones, worked example", {
   case <- group("kalibera_jones_worked")
   found <- nested_variances(case$data)
-  near(c(found$S, found$T, found$mean, found$hw95), unlist(case$result)[c("S1", "S2", "S3", "T1", "T2", "T3", "mean", "hw95")])
+  near(c(found$S, found$T, found$mean, found$hw95), unlist(case$result)[c("S1", "S2", "S3", "T1", "T2", "T3", "mean",
+      "hw95")])
 })
 
 test_that("Kalibera and Jones, optimal repetitions", {
   case <- group("kalibera_jones_optimal")
   found <- nested_variances(case$data)
-  near(c(found$S, found$T, found$mean, found$hw95), unlist(case$result)[c("S1", "S2", "S3", "T1", "T2", "T3", "mean", "hw95")])
+  near(c(found$S, found$T, found$mean, found$hw95), unlist(case$result)[c("S1", "S2", "S3", "T1", "T2", "T3", "mean",
+      "hw95")])
   near(optimal_repetitions(found$T, case$costs_high_to_low), c(case$optimal_r1, case$optimal_r2))
 })
 
@@ -166,7 +168,8 @@ test_that("changepoints", {
 test_that("batch means", {
   series <- list(as.numeric(1:12), as.numeric(lh), as.numeric(Nile))
   cases <- group("batch_means")
-  for (i in seq_along(cases)) near(unlist(batch_means(series[[i]], cases[[i]]$batches)[1:2]), c(cases[[i]]$mean, cases[[i]]$se))
+  for (i in seq_along(cases)) near(unlist(batch_means(series[[i]], cases[[i]]$batches)[1:2]),
+                                   c(cases[[i]]$mean, cases[[i]]$se))
 })
 
 test_that("effective sample size", {
@@ -193,7 +196,8 @@ test_that("percentiles of merged histograms, and why averages of percentiles are
     expected <- case[[paste0("p", p)]]
     a <- histogram_percentile(case$A, p)
     b <- histogram_percentile(case$B, p)
-    expect_equal(c(a, b, mean(c(a, b)), histogram_percentile(merged, p)), c(expected$A, expected$B, expected$wrong_average, expected$merged))
+    expect_equal(c(a, b, mean(c(a, b)), histogram_percentile(merged, p)),
+                 c(expected$A, expected$B, expected$wrong_average, expected$merged))
   }
   expect_equal(histogram_percentile(merged, 75), case$p75$merged)
 })
@@ -205,7 +209,8 @@ test_that("the runs of source S0", {
   near(c(mean(case$mbps), sd(case$mbps)), c(case$mean, case$sd))
   near(cor(1:5, case$mbps, method = "spearman"), case$spearman)
   near(unlist(kendall_exact(case$mbps)), c(case$kendall, case$exact_p))
-  near(c(theil_sen(log(case$mbps)), ols_slope(log(case$mbps)), ols_slope(hit)), c(case$theil_sen_log, case$ols_log, case$hit_slope))
+  near(c(theil_sen(log(case$mbps)), ols_slope(log(case$mbps)), ols_slope(hit)),
+       c(case$theil_sen_log, case$ols_log, case$hit_slope))
   miss <- case$iops * (1 - hit)
   near(c(miss, sd(miss) / mean(miss)), c(case$miss_rate, case$miss_rate_cv))
   fit <- lm(log(case$iops) ~ log(1 - hit))

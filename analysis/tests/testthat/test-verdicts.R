@@ -7,7 +7,8 @@ test_that("as published: everything is replicated from class V data", {
 
 test_that("no effect: the directional claims are refuted, the equalities hold", {
   v <- decide_rows(simulate_campaign(8L, class = "V", truth = 0))$verdicts
-  expect_equal(v[claim %in% c("S3-07", "S3-08", "S3-09", "S3-10", "S3-11"), unique(paste(verdict, detail))], "NOT REPLICATED negligible")
+  expect_equal(v[claim %in% c("S3-07", "S3-08", "S3-09", "S3-10", "S3-11"), unique(paste(verdict, detail))],
+               "NOT REPLICATED negligible")
   expect_equal(v[claim == "S3-06", verdict], "REPLICATED")
 })
 
@@ -63,9 +64,19 @@ test_that("a lost run drops its block from that contrast only; more than a fifth
   expect_equal(verdicts_of(simulate_campaign(3L, class = "V"), planned = 5L)[["S3-07"]], "INCONCLUSIVE")
 })
 
+test_that("a claim about single boots survives one lost run, but not the loss of a fifth", {
+  rows <- fail_runs(simulate_campaign(3L, class = "E"), "gzip_media_75", 2L)
+  v <- decide_rows(rows)$verdicts
+  expect_equal(v[claim == "S3-04", verdict], "REPLICATED")
+  expect_match(v[claim == "S3-04", reason], "all 20 boots")
+  for (name in c("off_media_75", "lzjb_media_75", "lz4_media_75", "zstd_media_75")) rows <- fail_runs(rows, name, 2L)
+  expect_equal(decide_rows(rows)$verdicts[claim == "S3-04", detail], "attrition")
+})
+
 test_that("nothing measured at all", {
   rows <- data.table::copy(simulate_campaign(3L, class = "V"))
-  rows[metric == "write_time" & f_compression == "gzip", c("status", "reason", "value") := list("invalid", "too_fast", "")]
+  rows[metric == "write_time" & f_compression == "gzip",
+       c("status", "reason", "value") := list("invalid", "too_fast", "")]
   v <- decide_rows(rows)$verdicts
   expect_equal(v[claim == "S3-08", paste(verdict, detail)], "NOT TESTABLE HERE no data")
   expect_match(v[claim == "S3-08", reason], "too_fast")
@@ -96,7 +107,8 @@ test_that("deterministic claims: all, none, some", {
 
 test_that("a failing lint refutes the chart claim, and without a lint file it is not testable", {
   path <- tempfile(fileext = ".json")
-  jsonlite::write_json(list(findings = data.frame(lint = "zero_base", pass = FALSE, value = 8.5, quotation = FALSE)), path)
+  jsonlite::write_json(list(findings = data.frame(lint = "zero_base", pass = FALSE, value = 8.5, quotation = FALSE)),
+                       path)
   rows <- simulate_campaign(3L)
   expect_equal(verdicts_of(rows, lint = path)[["Q3-1"]], "NOT REPLICATED")
   expect_equal(verdicts_of(rows, lint = NULL)[["Q3-1"]], "NOT TESTABLE HERE")
@@ -133,13 +145,18 @@ test_that("the same input gives the same bytes", {
 # Rules on plain numbers ---------------------------------------------------------------------------------------------
 
 claim_of <- function(type, ..., scale = "log") {
-  defaults <- list(id = "X", type = type, direction = "greater", combine = "all", margin = NULL, delta0 = NULL, family = "F", exploratory = FALSE,
+  defaults <- list(id = "X", type = type, direction = "greater", combine = "all", margin = NULL, delta0 = NULL,
+                   family = "F", exploratory = FALSE,
                    min_class = "V", estimator = list(kind = "contrast", scale = scale))
   utils::modifyList(defaults, list(...))
 }
 item_of <- function(claim, ..., null = 0) {
-  links <- lapply(list(...), function(d) list(id = "l", d = stats::setNames(d, seq_along(d)), floor = 0, null = null, published = NA_real_, censored = ""))
-  list(claim = claim, links = links, class = "V", n = length(links[[1]]$d), planned = length(links[[1]]$d), units = NULL, absent = NULL)
+  links <- lapply(list(...), function(d) {
+    list(id = "l", d = stats::setNames(d, seq_along(d)), floor = 0, null = null,
+                                              published = NA_real_, censored = "")
+  })
+  list(claim = claim, links = links, class = "V", n = length(links[[1]]$d), planned = length(links[[1]]$d),
+       units = NULL, absent = NULL)
 }
 word <- function(...) {
   out <- decide_all(list(item_of(...)))[[1]]
@@ -208,4 +225,22 @@ test_that("trends and dispersions are contrasts of slopes and log sds", {
   expect_equal(boot_stat(log(c(1, 2, 4, 8)), 1:4, "slope"), log(2))
   expect_true(is.na(boot_stat(1:2, 1:2, "logsd")))
   expect_equal(boot_stat(c(1, 2, 3), 1:3, "logsd"), 0)
+})
+
+test_that("the mixed model agrees with the t over blocks, and changes no verdict", {
+  skip_if_not_installed("lmerTest")
+  skip_if_not_installed("pbkrtest")
+  dir <- write_campaign(simulate_campaign(6L, runs = 2L, class = "V"))
+  data <- read_dataset(file.path(dir, "dataset.csv"))
+  claim <- read_claims(CLAIMS, file.path(SCHEMAS, "claims.schema.yaml"))$claims[["S3-08"]]
+  item <- prepare_claim_data(data, claim, 6L, NULL)
+  s <- link_statistics(item)[[1]]
+  mixed <- lmer_contrast(data, item$links[[1]])
+  expect_equal(mixed$estimate, s$estimate, tolerance = 0.02)
+  expect_lt(mixed$lo, s$estimate)
+  expect_gt(mixed$hi, s$estimate)
+  expect_match(crosscheck_note(s, mixed), "agrees|differs")
+  share <- claim
+  share$links[[1]]$scale <- "identity"
+  expect_match(lmer_contrast(data, share$links[[1]])$note, "not a contrast")
 })
