@@ -29,8 +29,8 @@ OUT = "/run/zassay/run"
 PREAMBLE = f"""set -eu -o pipefail
 OUT={OUT}
 mark() {{
-    read -r _up _ </proc/uptime
-    _now=$EPOCHREALTIME
+    # Both clocks in one 10 ms step of the coarser: a guest that loses its CPU between two reads must not make them disagree.
+    until read -r _up _ </proc/uptime; _now=$EPOCHREALTIME; read -r _again _ </proc/uptime; [ $_up = $_again ]; do :; done
     read -r _ _cpu </proc/stat
     printf '%s %s %s cpu %s\\n' "$1" "$_up" "$_now" "$_cpu" >>$OUT/marks
 }}
@@ -63,7 +63,14 @@ def procedure_digest(settings: Settings) -> str:
     """What is done to a guest under these settings, as a digest: when our scripts change, a record is of something else."""
     filesystem = filesystems.get(settings.filesystem)
     phases = workloads.get(str(settings.workload["tool"])).phases(settings, filesystem, "SOURCE")
-    scripts = [PREAMBLE, FACTS, filesystem.warm(settings), filesystem.create(settings, ["POOL"]), filesystem.after()]
+    scripts = [
+        PREAMBLE,
+        FACTS,
+        collectors.SAMPLER.read_text(),
+        filesystem.warm(settings),
+        filesystem.create(settings, ["POOL"]),
+        filesystem.after(),
+    ]
     return files.sha256_json([*scripts, *(phase.script for phase in phases)])
 
 
@@ -130,7 +137,7 @@ def prepare(run: Run) -> None:
     """Set the clock, write down what this guest is, make the filesystem."""
     settings = run.cell.settings
     filesystem = filesystems.get(settings.filesystem)
-    devices = [f"/dev/disk/by-id/virtio-{serial}" for serial in settings.pool["disks"]]
+    devices = [f"/dev/disk/by-id/virtio-{serial}-part1" for serial in settings.pool["disks"]]
     with run.named("facts"):
         run.do(f"mkdir -p $OUT\ndate -s @{time.time():.3f} >/dev/null\n{FACTS}", 60)
     with run.named("create"):

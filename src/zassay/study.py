@@ -12,7 +12,8 @@ from zassay import files, schema, units, vocabulary
 from zassay.campaign import Scale
 from zassay.errors import Problem, unknown
 
-SETTINGS_VERSION = 1
+# Raised when the same settings come to mean something else (2: pool disks have one partition).
+SETTINGS_VERSION = 2
 
 
 @dataclass(frozen=True)

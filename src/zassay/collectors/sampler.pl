@@ -21,17 +21,24 @@ sub first_lines {
     return $text;
 }
 
-# Kernel threads come and go, so they are counted anew each time.
+# Kernel threads come and go, so they are counted anew each time; a thread keeps its name, so each is asked only once.
+my %name_of;
+
 sub count_threads {
     my %seen = map { $_ => 0 } split /,/, shift;
     opendir my $dir, '/proc' or return '';
-    for my $pid ( grep { /^\d+$/ } readdir $dir ) {
-        open my $h, '<', "/proc/$pid/comm" or next;
-        my $name = <$h> // next;
-        chomp $name;
-        $seen{$name}++ if exists $seen{$name};
-    }
+    my %now = map { $_ => $name_of{$_} // name_of($_) } grep { /^\d+$/ } readdir $dir;
+    %name_of = %now;
+    for my $name ( values %now ) { $seen{$name}++ if exists $seen{$name} }
     return join '', map { "$_ $seen{$_}\n" } sort keys %seen;
+}
+
+sub name_of {
+    my ($pid) = @_;
+    open my $h, '<', "/proc/$pid/comm" or return '';
+    my $name = <$h> // '';
+    chomp $name;
+    return $name;
 }
 
 sub take {

@@ -42,7 +42,7 @@ def placeholders(folder: Path, disks: tuple[Disk, ...]) -> tuple[Disk, ...]:
 
     def empty(disk: Disk) -> Disk:
         path = folder / f"{disk.serial}.placeholder"
-        qemu.make_placeholder(path, disk.path.stat().st_size)
+        qemu.make_placeholder(path, disk.path.stat().st_size, partitioned=not disk.read_only)
         return dataclasses.replace(disk, path=path, direct=False, bytes_per_s=0, operations_per_s=0)
 
     return tuple(empty(disk) for disk in disks)
