@@ -90,9 +90,7 @@ def test_the_syntax_check_finds_a_mistake(tmp_path: Path) -> None:
     ("printed", "words"),
     [("Packer v1.5.6\n", "too old"), ("Packer v1.11.2\n", "lacks its plugins: vagrant"), ("crack 1.0\n", "printed")],
 )
-def test_an_unfit_packer_is_explained(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str, words: str
-) -> None:
+def test_an_unfit_packer_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str, words: str) -> None:
     installed = "/root/.config/packer/plugins/github.com/hashicorp/qemu/packer-plugin-qemu_v1.1.0_x5.0_linux_amd64"
     fake = tmp_path / "packer"
     fake.write_text(f'#!/bin/sh\n[ "$1" = version ] && printf "%s" "{printed}" || echo {installed}\n')

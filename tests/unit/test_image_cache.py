@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -101,9 +102,13 @@ def test_a_workspace_is_removed_but_not_from_under_another_build(home: Path, tmp
             assert two.is_dir()
         killed = two
         killed.mkdir()
-        with base.workspace("x"):
-            assert not killed.exists()
-            assert one.is_dir()
+        with subprocess.Popen(["sh", "-c", "echo; read _", str(killed)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as orphan:
+            assert orphan.stdout is not None
+            assert orphan.stdout.readline() == b"\n"
+            with base.workspace("x"):
+                assert not killed.exists()
+                assert one.is_dir()
+            assert orphan.wait(20) == -signal.SIGKILL
     assert list(tmp_path.glob("zassay-*")) == []
     assert not home.exists()
 
@@ -147,6 +152,18 @@ def test_layers_that_are_there_make_an_entry_without_building(home: Path, tmp_pa
     assert {"disk.qcow2", "vmlinux", "initrd", f"{NAME}.box"} <= set(written["files"])
     shutil.rmtree(cache.folder(NAME) / f"disk-{known.disk}")
     assert build.build(spec, Steps(NAME, tmp_path / "logs"), never) == path
+
+
+def test_removing_keeps_what_still_fits_only_when_asked_to(home: Path, tmp_path: Path) -> None:
+    spec = catalog.load(NAME)
+    known = layers(spec)
+    path = build.build(spec, Steps(NAME, tmp_path / "logs"), never)
+    old = home / "images" / NAME / "base-0"
+    old.mkdir()
+    assert cache.remove(spec, keep=known) == [old]
+    assert cache.verify(path) == []
+    assert path in cache.remove(spec, keep=None)
+    assert not path.exists()
 
 
 def test_a_guest_with_other_packages_than_the_lock_is_refused(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import threading
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -36,7 +37,7 @@ def mirror(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     folder = tmp_path / "mirror"
     folder.mkdir()
     server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield folder, f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
@@ -147,9 +148,7 @@ def test_the_next_place_is_asked_when_one_has_it_not(tmp_path: Path, mirror: tup
     assert (tmp_path / "debs" / f"{wanted.sha256}.deb").read_bytes() == b"old"
 
 
-def test_offline_fetches_nothing_and_says_so(
-    tmp_path: Path, mirror: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_offline_fetches_nothing_and_says_so(tmp_path: Path, mirror: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
     folder, base = mirror
     wanted = package(content=b"content")
     serve(folder, wanted, b"content")
@@ -163,7 +162,9 @@ def test_offline_fetches_nothing_and_says_so(
 def test_mirrors_come_from_both_kinds_of_apt_files(tmp_path: Path) -> None:
     parts = tmp_path / "sources.list.d"
     parts.mkdir()
-    (tmp_path / "sources.list").write_text("deb [signed-by=/k.gpg] http://one.test/debian bookworm main\n# deb http://no/debian x\n")
+    (tmp_path / "sources.list").write_text(
+        "deb [signed-by=/k.gpg] http://one.test/debian bookworm main\n# deb http://no/debian x\n"
+    )
     (parts / "x.sources").write_text(
         "Types: deb\n# a remark\nURIs: http://two.test/debian-security/\nSuites: s\nSigned-By: /s.gpg\n\n"
         "Types: deb\nURIs: http://three.test/nodesource\nSuites: n\n\n"
@@ -173,6 +174,21 @@ def test_mirrors_come_from_both_kinds_of_apt_files(tmp_path: Path) -> None:
         mirrors.Mirror("http://one.test/debian", "debian", "/k.gpg"),
         mirrors.Mirror("http://two.test/debian-security", "debian-security", "/s.gpg"),
     ]
+
+
+def test_a_list_of_mirrors_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "debian.list").write_text("http://one.test/debian\n\nhttp://two.test/debian priority:2\n")
+    (tmp_path / "sources.list").write_text(f"deb mirror+file://{tmp_path}/debian.list bookworm main\n")
+    assert [mirror.url for mirror in mirrors.of_host(tmp_path)] == ["http://one.test/debian", "http://two.test/debian"]
+
+
+def test_what_a_killed_download_left_is_removed(tmp_path: Path) -> None:
+    young, old = tmp_path / ".a.deb.x1", tmp_path / ".b.deb.x2"
+    young.touch()
+    old.touch()
+    os.utime(old, (1, 1))
+    debs.fetch(lock_of(), tmp_path, [])
+    assert [path.name for path in tmp_path.iterdir()] == [young.name]
 
 
 def test_the_dated_archive_is_only_what_the_user_named() -> None:

@@ -86,6 +86,7 @@ def remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     if folder.exists() and os.getuid() != 0:
         proc.run(["mmdebstrap", "--unshare-helper", "rm", "-rf", str(folder)], deadline_s=CLEAN_DEADLINE_S, check=False)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def make_tar(spec: ImageSpec, repository: Path, work: Path, steps: Steps, out: Path, env: Mapping[str, str]) -> None:
