@@ -83,7 +83,8 @@ def load_scale(root: Path, name: str, blocks: int | None = None) -> Scale:
     raw = schema.load_yaml(path, "scale")
     machine = spec.load(root, raw["machine"], f"config/scales/{name}.yaml")
     scope = {"memory": machine.memory}
-    scope["arc"] = units.resolve_size(raw["arc"], scope)
+    for size in ("arc", "dirty"):
+        scope[size] = units.resolve_size(raw[size], scope)
     return Scale(name, machine, blocks or raw["blocks"], scope)
 
 

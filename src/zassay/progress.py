@@ -54,4 +54,4 @@ class Reporter:
         self._done += 1
         if status["status"] != "ok":
             hint = "".join(f"\n      {line}" for line in status.get("hint", "").splitlines())
-            self.say(f"    {status['status'].upper()} in {status['step']}: {status['reason']}{hint}")
+            self.say(f"    {status['status'].upper()} ({status['step']}): {status['reason']}{hint}")

@@ -153,18 +153,22 @@ def _gated(rig: Rig, turn: Turn, status: dict[str, Any]) -> dict[str, Any]:
         return status
     found = gates.check_all(RunFiles(run_folder(rig.campaign.study_dir(rig.study.name), turn.cell, turn.block)))
     void = next((each for each in found if not each.passed and each.protects == "counts"), None)
-    return status | {"status": "invalid", "step": f"gate {void.gate}", "reason": void.reason} if void else status
+    return status | {"status": "invalid", "step": void.gate, "reason": void.reason} if void else status
 
 
 def _refuse_to_go_on(failures: list[dict[str, Any]]) -> None:
     """Runs that fail one after another at the same step have one cause: mending it beats collecting more of them."""
     if len(failures) >= TOO_MANY and len({status["step"] for status in failures}) == 1:
         last = failures[-1]
+        if last["status"] == "invalid":
+            raise Problem(
+                f"{TOO_MANY} runs in a row are void: {last['reason']}", "mend the study or the host; snakemake goes on from here"
+            )
         again = (
-            "when it is mended, measure the failed runs again (their records are kept): zassay run STUDY --block N --retry-failed"
+            "when it is mended, measure the failed ones again (their records are kept): zassay run STUDY --block N --retry-failed"
         )
         raise Problem(
-            f"{TOO_MANY} runs in a row failed in step {last['step']}: {last['reason']}", f"{last.get('hint', '')}\n{again}"
+            f"{TOO_MANY} runs in a row failed: step {last['step']}: {last['reason']}", f"{last.get('hint', '')}\n{again}"
         )
 
 
