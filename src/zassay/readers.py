@@ -26,7 +26,7 @@ class Mark:
     cpu: tuple[int, ...]
 
 
-_MARK = re.compile(r"(\w+) (\d+\.\d\d) (\d+\.\d{6}) cpu((?: \d+){8,10})", re.ASCII)
+_MARK = re.compile(r"(\w+) (\d+\.\d\d) (\d+\.\d{6}) cpu((?: \d+){10})", re.ASCII)
 _INTEGER = re.compile(r"-?\d+", re.ASCII)
 
 
@@ -93,14 +93,19 @@ class DiskCounters:
     busy_ms: int
 
 
+DISK_COLUMNS = (14, 18, 20)  # Linux 2.6, 4.18 (discards), 5.5 (flushes): another number means that a column broke
+
+
 def diskstats(text: str) -> dict[str, DiskCounters]:
     """``/proc/diskstats`` by device name."""
     found: dict[str, DiskCounters] = {}
     for line in _whole_lines(text, "diskstats"):
         words = line.split()
-        if len(words) < 14 or words[2] in found:
+        if len(words) not in DISK_COLUMNS or words[2] in found:
             raise Unreadable(f"diskstats: {line!r}")
         n = [whole(word, "diskstats") for word in words[3:14]]
+        if min(n) < 0:
+            raise Unreadable(f"diskstats: {line!r}")
         found[words[2]] = DiskCounters(n[0], n[2] * SECTOR, n[4], n[6] * SECTOR, n[9])
     return found
 

@@ -28,8 +28,7 @@ def alone(say: Callable[[str], None], wait_s: float = WAIT_S) -> contextlib.Abst
 @contextlib.contextmanager
 def exclusive(where: Path, held: str, say: Callable[[str], None], wait_s: float) -> Iterator[None]:
     """Hold the lock file ``where``; ``held`` says, for people, what it means that somebody else does."""
-    # Mode 666 and no truncation: other users of this host must be able to take the same lock.
-    descriptor = os.open(where, os.O_RDWR | os.O_CREAT, 0o666)
+    descriptor = _open(where)
     try:
         _take(descriptor, where, held, say, time.monotonic() + wait_s)
         os.ftruncate(descriptor, 0)
@@ -37,6 +36,20 @@ def exclusive(where: Path, held: str, say: Callable[[str], None], wait_s: float)
         yield
     finally:
         os.close(descriptor)
+
+
+def _open(where: Path) -> int:
+    """Other users of this host must be able to take the same lock: mode 666 whatever the umask, and no truncation."""
+    try:
+        # Without O_CREAT first: in a sticky folder the kernel may refuse it for a file that another user made.
+        return os.open(where, os.O_RDWR)
+    except FileNotFoundError:
+        descriptor = os.open(where, os.O_RDWR | os.O_CREAT, 0o666)
+        with contextlib.suppress(PermissionError):
+            os.fchmod(descriptor, 0o666)
+        return descriptor
+    except PermissionError as error:
+        raise Problem(f"{where}: the lock cannot be opened: {error.strerror}", f"let its owner run: chmod 666 {where}") from error
 
 
 def _take(descriptor: int, where: Path, held: str, say: Callable[[str], None], deadline: float) -> None:

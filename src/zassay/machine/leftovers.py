@@ -27,9 +27,10 @@ def state_dir() -> Path:
 
 
 def start_time(pid: int) -> str:
-    """The kernel's start time of a process (clock ticks since boot), or an empty string when there is none."""
+    """The kernel's start time of a process (clock ticks since boot), or an empty string when there is none, or it has ended."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return "" if fields[0] in "ZX" else fields[19]
     except (OSError, IndexError):
         return ""
 
