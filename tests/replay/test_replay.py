@@ -14,6 +14,7 @@ import tarfile
 from collections import Counter
 from pathlib import Path
 
+import demo
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,9 +27,7 @@ DEADLINE_S = 300
 @pytest.fixture(scope="module")
 def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project folder whose results come from the recording; every later stage has been run in it, in order."""
-    root = tmp_path_factory.mktemp("replay")
-    for name in ("config", "studies", "machines", "images", "analysis", "src", "workflows", "CITATION.cff", "LICENSE", "LICENSES"):
-        (root / name).symlink_to(ROOT / name)
+    root = demo.project(tmp_path_factory.mktemp("replay") / "project")
     with tarfile.open(RECORDING) as tar:
         tar.extractall(root / "results", filter="data")
     study, claims = f"results/{STUDY}", f"studies/{STUDY}/claims.yaml"
