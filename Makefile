@@ -1,5 +1,5 @@
 # Thin on purpose: each line can be pasted into a shell.
-.PHONY: help run test setup setup-test lint bench images image-twice clean
+.PHONY: help run test demonstration setup setup-test lint bench images image-twice clean
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
@@ -14,6 +14,9 @@ test: ## install what is missing, and run every linter and test
 	tools/setup test
 	Rscript analysis/tests/run.R
 	.venv/bin/pytest
+
+demonstration: ## rebuild the bundle of the recorded campaign: no virtual machine, no root
+	tools/demonstrate
 
 setup: ## only install what `make run` needs
 	tools/setup run
@@ -33,5 +36,5 @@ images: setup ## list the images and which are built
 image-twice: setup ## build the base of an image twice and compare the sha256
 	.venv/bin/zassay image twice debian-12
 
-clean: ## remove the environment and the tools' caches; results stay
-	rm -rf .venv .snakemake .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+clean: ## remove the environments and the tools' caches; results stay
+	rm -rf .venv .venv-validators .venv-cffconvert .snakemake .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -7,13 +7,15 @@ import os
 import shlex
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from zassay.errors import Problem
 
 TERM_GRACE_S = 5.0
+CLEAN_UP_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,41 @@ def run(
     if check and process.returncode != 0:
         raise Problem(f"exit code {process.returncode}: {shlex.join(argv)}", failure_hint(text, log))
     return Done(tuple(argv), process.returncode, text)
+
+
+def follow(
+    argv: Sequence[str],
+    *,
+    deadline_s: float,
+    say: Callable[[str], None],
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> int:
+    """Run one command and pass on each line as it prints it; returns its exit code.
+
+    When we are stopped meanwhile it is told so and gets time to clean up; at its deadline it is ended.
+    """
+    with child(argv, env=env, cwd=cwd, capture=True) as process:
+        timer = threading.Timer(deadline_s, _end, [process])
+        timer.daemon = True
+        timer.start()
+        try:
+            for line in _lines(process):
+                say(line)
+            return process.wait(TERM_GRACE_S)
+        except BaseException:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(CLEAN_UP_S)
+            raise
+        finally:
+            timer.cancel()
+
+
+def _lines(process: subprocess.Popen[bytes]) -> Iterator[str]:
+    if process.stdout is not None:
+        with process.stdout as stream:
+            yield from (line.decode(errors="replace").rstrip("\n") for line in stream)
 
 
 def _rest(process: subprocess.Popen[bytes]) -> bytes:
@@ -104,6 +141,15 @@ def child(
             yield process
         finally:
             _end(process)
+            _close(process)
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    """Our ends of its pipes, when nobody has read them to their end."""
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

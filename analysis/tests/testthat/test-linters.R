@@ -1,20 +1,11 @@
-# The code itself: lintr is silent, files are small, schemas agree with Python's reading of them.
+# The code itself: files are small, schemas agree with Python's reading of them (lintr runs in tests/test_linters.py).
 
-files <- list.files(file.path(ROOT, "analysis"), "[.](R|Rmd)$|^(estimate|figures|report)$", recursive = TRUE,
+files <- list.files(file.path(ROOT, "analysis"), "[.](R|Rmd)$|^(compare|estimate|figures|report)$", recursive = TRUE,
                     full.names = TRUE)
 
 test_that("no file is larger than 16 KiB, vectors apart", {
   expect_true(all(file.size(files) < 16 * 1024), info = paste(basename(files)[file.size(files) >= 16 * 1024],
       collapse = " "))
-})
-
-test_that("lintr has nothing to say", {
-  skip_if_not_installed("lintr")
-  home <- file.path(ROOT, "analysis")
-  found <- lintr::lint_dir(home, pattern = "[.]R$")
-  for (name in c("estimate", "figures", "report")) found <- c(found, lintr::lint(file.path(home, "exec", name)))
-  expect_length(found, 0)
-  if (length(found)) print(found)
 })
 
 test_that("claims and figures satisfy their schemas as Python reads them", {

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from zassay import __version__, files
-from zassay.bundle import citation, crate, datapackage, gather, texts, verifier
+from zassay.bundle import changelog, citation, crate, datapackage, gather, texts, verifier
 from zassay.bundle.archive import EARLIEST, Member, Written, write_bundle
 from zassay.bundle.crate import Story
 from zassay.bundle.evidence import Evidence, read_evidence, validity_class
@@ -46,6 +46,7 @@ def build(root: Path, config: Path, output: Path | None = None, demo: bool = Fal
         into = collect(Collection(Path(work)), root, config, found, source)
         story = tell(heading, found, into, source, epoch)
         describe(into, story, found, source)
+        into.text("CHANGELOG.md", changelog.text(heading, root, found, Path(work) / "previous"))
         path = output or results / "bundles" / f"{heading.label}.zip"
         if path.stem != heading.label or path.suffix != ".zip":
             raise Problem(f"{path}: must be named {heading.label}.zip", "the folder inside a bag has the archive's name")
@@ -148,4 +149,4 @@ def bag_info(story: Story, found: Sequence[Evidence], source: Source) -> dict[st
         "Validity-Class": validity_class(found),
         "Workflow-Commit": source.label,
     }
-    return info | ({"Replaces": heading.previous} if heading.previous else {})
+    return info | ({"Replaces": str(heading.previous)} if heading.previous else {})

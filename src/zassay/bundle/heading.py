@@ -14,6 +14,7 @@ SEMVER = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 ORCID = re.compile(r"\s*\((\d{4}-\d{4}-\d{4}-\d{3}[\dX])\)$")
 DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
+PREVIOUS = re.compile(r"([^\s#]+)#(sha256:[0-9a-f]{64})")
 DEMO_SUFFIX = "-synthetic-demo"
 
 
@@ -36,8 +37,25 @@ class Author:
 
 
 @dataclass(frozen=True)
+class Previous:
+    """The bundle that this one replaces or repeats: where it is (a path or a URL) and its content id."""
+
+    place: str
+    content_id: str
+
+    @property
+    def elsewhere(self) -> bool:
+        return "://" in self.place
+
+    def __str__(self) -> str:
+        """For readers: a path is private to this host, its last part is the bundle's name."""
+        name = self.place if self.elsewhere else Path(self.place).name.removesuffix(".zip")
+        return f"{name} (content id {self.content_id})"
+
+
+@dataclass(frozen=True)
 class Heading:
-    """The heading of a bundle. ``doi`` and ``previous`` (the version this one replaces) may be empty."""
+    """The heading of a bundle. ``doi`` may be empty, ``previous`` (the version this one replaces) None."""
 
     name: str
     version: str
@@ -45,7 +63,7 @@ class Heading:
     authors: tuple[Author, ...]
     studies: tuple[str, ...] = ()
     doi: str = ""
-    previous: str = ""
+    previous: Previous | None = None
     demo: bool = False  # made of synthetic data: never citable
 
     @property
@@ -65,8 +83,16 @@ def read_heading(path: Path) -> Heading:
         authors=tuple(parse_author(where, text) for text in part["authors"]),
         studies=tuple(config["studies"]),
         doi=_matching(DOI, where, "doi", part["doi"], "such as 10.5281/zenodo.1234567") if part.get("doi") else "",
-        previous=_one_line(where, "previous", part["previous"]) if part.get("previous") else "",
+        previous=_previous(where, part["previous"]) if part.get("previous") else None,
     )
+
+
+def _previous(where: str, text: str) -> Previous:
+    found = PREVIOUS.fullmatch(text)
+    if not found:
+        legal = "the path or URL of a bundle, # and its content id, as `zassay verify` prints it: old-1.0.0.zip#sha256:0123..."
+        raise Problem(f'{where}.previous: "{text}" is not legal', f"legal: {legal}")
+    return Previous(found[1], found[2])
 
 
 def parse_author(where: str, text: str) -> Author:

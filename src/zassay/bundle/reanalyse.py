@@ -36,8 +36,8 @@ def wanted(name: str) -> bool:
     """Tables, small records, figures and questions: what the later stages read or write."""
     parts = name.split("/")
     if parts[0] == "results":
-        return len(parts) == 2 or len(parts) == 3 and name.endswith((".csv", ".json")) or parts[2:3] == ["figures"]
-    return parts[0] == "config" or parts[:2] == ["environment", "images"] and parts[-1] == "manifest.json"
+        return len(parts) == 2 or (len(parts) == 3 and name.endswith((".csv", ".json"))) or parts[2:3] == ["figures"]
+    return parts[0] == "config" or (parts[:2] == ["environment", "images"] and parts[-1] == "manifest.json")
 
 
 def reanalyse(bundle: Path, out: Path, root: Path, say: Callable[[str], None]) -> list[Compared]:
@@ -57,12 +57,12 @@ def reanalyse(bundle: Path, out: Path, root: Path, say: Callable[[str], None]) -
     return list(compare(opened, out, studies))
 
 
-def studies_of(opened: Opened) -> tuple[str, ...]:
-    """The campaign's studies, in its order; a name must be a plain one, for it becomes a folder's."""
+def studies_of(opened: Opened, table: str = "dataset.csv") -> tuple[str, ...]:
+    """The campaign's studies, in its order, each with a ``table``; a name must be a plain one, for it becomes a folder's."""
     studies = read_heading(opened.data / "config" / "config.yaml").studies
     for study in studies:
-        if not NAME.fullmatch(study) or not opened.has(f"results/{study}/dataset.csv"):
-            raise Problem(f"{opened.path}: study {study!r} has no dataset in the bundle", "the bundle is not one of zassay's")
+        if not NAME.fullmatch(study) or not opened.has(f"results/{study}/{table}"):
+            raise Problem(f"{opened.path}: study {study!r} has no {table} in the bundle", "the bundle is not one of zassay's")
     return studies
 
 

@@ -39,4 +39,8 @@ def tell(found: Sequence[Compared], out: Path) -> None:
             for line in verdict_changes(out / "bundle" / item.name, out / item.name):
                 print(f"           {line}")
     odd = len(found) - counts["same"]
-    print(f"the same, byte for byte: {counts['same']} of {len(found)} files" if odd else f"the same, byte for byte: all {len(found)} files")
+    print(
+        f"the same, byte for byte: {counts['same']} of {len(found)} files"
+        if odd
+        else f"the same, byte for byte: all {len(found)} files"
+    )
