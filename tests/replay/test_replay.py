@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import subprocess
-import tarfile
 from collections import Counter
 from pathlib import Path
 
@@ -19,7 +18,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
-RECORDING = HERE / "compression-levels.tar.xz"
 STUDY = "compression-levels"
 DEADLINE_S = 300
 
@@ -28,8 +26,7 @@ DEADLINE_S = 300
 def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project folder whose results come from the recording; every later stage has been run in it, in order."""
     root = demo.project(tmp_path_factory.mktemp("replay") / "project")
-    with tarfile.open(RECORDING) as tar:
-        tar.extractall(root / "results", filter="data")
+    demo.unpack(root)
     study, claims = f"results/{STUDY}", f"studies/{STUDY}/claims.yaml"
     for command in (
         ["zassay", "parse", STUDY],
