@@ -11,6 +11,8 @@ find . -type f | while read -r file; do
     [ -x "$file" ] && mode=755
     install -m "$mode" "$file" "$root/$file"
 done
+# Made here: git keeps no empty folder, so a clone has none to copy.
+mkdir -p "$root/usr/share/initramfs-tools/modules.d"
 for module in $ZASSAY_BOOT_MODULES; do
     echo "$module"
 done >"$root/usr/share/initramfs-tools/modules.d/zassay"

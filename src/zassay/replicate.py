@@ -29,7 +29,7 @@ def prepare(made: Workspace, trust: bool, say: Say) -> None:
         say(line)
     if made.foreign and not trust:
         raise Problem(
-            f"{len(made.foreign)} recipes of the bundle are not ours, and programs with root's rights would follow them",
+            f"not our own recipes, and programs with root's rights would follow them: {', '.join(made.foreign[:5])}",
             f"look at them in {made.opened.data}; then say that you trust them: --trust",
         )
 

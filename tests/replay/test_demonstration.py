@@ -61,6 +61,13 @@ def test_nothing_it_was_made_from_is_raw(again: Path) -> None:
     assert not list(again.rglob("raw")) and not list(again.rglob("*.R")) and not list(again.rglob("*.py"))
 
 
+@pytest.mark.skipif(not demo.RECORDING.is_file(), reason="no campaign is recorded yet")
+def test_the_documented_command_makes_it(tmp_path: Path) -> None:
+    path = demo.run([str(demo.ROOT / "tools" / "demonstrate"), str(tmp_path)], tmp_path).splitlines()[-1]
+    assert Path(path).parent == tmp_path
+    assert cli.main(["verify", path]) == 0
+
+
 def test_it_may_be_cited(bundle: Built, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["cite", "--format", "apa", str(bundle.written.path)]) == 0
     assert "[Data set]" in capsys.readouterr().out

@@ -135,7 +135,7 @@ def test_foreign_recipes_need_somebodys_word(
     assert cli.main(words) == 1
     told = capsys.readouterr()
     assert f"not as ours: {name.removeprefix('workflow/').removeprefix('config/')}" in told.out
-    assert "1 recipes of the bundle are not ours" in told.err and "--trust" in told.err
+    assert "not our own recipes" in told.err and "--trust" in told.err
     assert "measuring" not in told.out
     assert cli.main([*words, "--trust"]) == 1
     assert "measuring in w" in capsys.readouterr().out
