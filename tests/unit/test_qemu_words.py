@@ -148,6 +148,19 @@ def test_placeholders_have_the_serial_and_size_of_their_disk(tmp_path: Path) -> 
 Peer = Callable[[socket.socket], None]
 
 
+def until_the_end(peer: Peer, sock: socket.socket) -> None:
+    """A peer whose other end is gone has nothing more to do."""
+    with contextlib.suppress(OSError):
+        peer(sock)
+
+
+def some(sock: socket.socket) -> bytes:
+    data = sock.recv(4096)
+    if not data:
+        raise ConnectionResetError
+    return data
+
+
 @pytest.fixture
 def here() -> Iterator[Callable[[Peer], socket.socket]]:
     """Start a peer in a thread; gives our end of the pair."""
@@ -157,7 +170,7 @@ def here() -> Iterator[Callable[[Peer], socket.socket]]:
     def start(peer: Peer) -> socket.socket:
         mine, theirs = socket.socketpair()
         ends.extend((mine, theirs))
-        threads.append(threading.Thread(target=peer, args=(theirs,), daemon=True))
+        threads.append(threading.Thread(target=until_the_end, args=(peer, theirs), daemon=True))
         threads[-1].start()
         return mine
 
@@ -175,11 +188,11 @@ def heard(sock: socket.socket) -> tuple[list[str], bytes]:
     """One request: its words and its body, whose length is the third word of `run` and the fourth of `put`."""
     data = b""
     while b"\n" not in data:
-        data += sock.recv(4096)
+        data += some(sock)
     head, _, body = data.partition(b"\n")
     found = head.decode().split(" ")
     while len(body) < int(found[3]):
-        body += sock.recv(4096)
+        body += some(sock)
     return found, body
 
 
@@ -279,9 +292,8 @@ def test_what_qemu_refuses_is_a_problem(here: Callable[[Peer], socket.socket]) -
 
 def test_waiting_for_qemu_has_a_deadline(here: Callable[[Peer], socket.socket]) -> None:
     def peer(sock: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while sock.recv(4096):
-                sock.sendall(b'{"return": {"status": "active"}}\n')
+        while some(sock):
+            sock.sendall(b'{"return": {"status": "active"}}\n')
 
     with pytest.raises(Problem, match="did not get there within 0 s"):
         Qmp(here(peer), lambda: True).until("query-migrate", lambda answer: answer["status"] == "completed", 0.1)
