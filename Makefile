@@ -28,7 +28,7 @@ lint: setup-test ## only the linters
 	.venv/bin/pytest -q tests/test_linters.py tests/test_one_place.py
 
 bench: setup ## measure the pipeline's own speed and write a table
-	.venv/bin/python bench/run.py
+	.venv/bin/python bench/run.py $(ARGS)
 
 images: setup ## list the images and which are built
 	.venv/bin/zassay image list
