@@ -6,12 +6,15 @@ import re
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
 
 PAUSE_S = 0.5
-GUEST_RAM = re.compile(r"/(?:ram|memfd:.*)$")
+GUEST_FILE = re.compile(r"/(?:ram|memfd:.*)$")
+MAPPING = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ \S+ (\d+)\s*(.*)$")
+UNITS = {"": 20, "M": 20, "G": 30}
 
 
 def peak_of(command: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -37,7 +40,7 @@ def own_bytes(process: psutil.Process) -> int:
     """Proportional set size, so that shared pages count once; a guest's memory file is left out."""
     try:
         if process.name().startswith("qemu-system"):
-            return pss_without_guest(Path(f"/proc/{process.pid}/smaps").read_text())
+            return pss_without_guest(Path(f"/proc/{process.pid}/smaps").read_text(), guest_memory(process.cmdline()))
         rollup = Path(f"/proc/{process.pid}/smaps_rollup").read_text()
     except (OSError, psutil.Error):
         return 0
@@ -45,11 +48,20 @@ def own_bytes(process: psutil.Process) -> int:
     return int(match.group(1)) * 1024 if match else 0
 
 
-def pss_without_guest(smaps: str) -> int:
+def guest_memory(words: Sequence[str]) -> int:
+    """What QEMU was told with -m, in bytes; 0 when it was told nothing."""
+    size = dict(pairwise(words)).get("-m", "")
+    match = re.fullmatch(r"(?:size=)?(\d+)([MG]?)", size)
+    return int(match.group(1)) << UNITS[match.group(2)] if match else 0
+
+
+def pss_without_guest(smaps: str, memory: int) -> int:
+    """Bytes; a guest's memory is a file of ours, or (under Packer) one anonymous mapping of exactly its size."""
     total, guest = 0, False
     for line in smaps.splitlines():
-        if re.match(r"^[0-9a-f]+-[0-9a-f]+ ", line):
-            guest = bool(GUEST_RAM.search(line))
+        if match := MAPPING.match(line):
+            anonymous = match[3] == "0" and int(match[2], 16) - int(match[1], 16) == memory
+            guest = bool(GUEST_FILE.search(match[4])) or anonymous
         elif line.startswith("Pss:") and not guest:
             total += int(line.split()[1]) * 1024
     return total

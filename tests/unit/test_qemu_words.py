@@ -99,6 +99,11 @@ def test_the_kernel_is_booted_directly() -> None:
     assert {"console=ttyS0", "net.ifnames=0", "panic=-1", "mitigations=off"} <= set(after("-append", found)[0].split())
 
 
+@pytest.mark.parametrize(("accel", "emulated"), [("tcg", True), ("kvm", False)])
+def test_only_an_emulated_guest_is_told_that_its_counters_agree(accel: str, emulated: bool) -> None:
+    assert ("tsc=reliable" in after("-append", words(accel=accel))[0].split()) is emulated
+
+
 @pytest.mark.parametrize(("accel", "shown"), [("tcg", "tcg,thread=multi,tb-size=256"), ("kvm", "kvm")])
 def test_the_accelerator_decides_the_processor(accel: str, shown: str) -> None:
     found = qemu.command_line(qemu.launch_of(MACHINE, accel, Path("/image")), Path("/c"), 5, 7)

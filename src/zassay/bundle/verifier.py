@@ -15,6 +15,7 @@ import re
 import struct
 import sys
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -102,7 +103,7 @@ def digest(handle: BinaryIO, size: int) -> tuple[Digests, int, bool]:
     return Digests(first.hexdigest(), second.hexdigest(), size - left), crc, head == b"#!"
 
 
-class Bag:
+class Bag(ABC):
     """The files of a bag by name, read within bounds; ``files`` is filled by ``scan``."""
 
     def __init__(self, path: Path, max_files: int = MAX_FILES, max_bytes: int = MAX_BYTES) -> None:
@@ -114,11 +115,11 @@ class Bag:
         reasons = self.problems.setdefault(name, [])
         reasons += [what] if what and len(reasons) < 4 else []
 
-    def scan(self) -> None:  # digests every file
-        raise NotImplementedError
+    @abstractmethod
+    def scan(self) -> None: ...  # digests every file
 
-    def open(self, name: str) -> tuple[BinaryIO, int]:  # at its first byte, and its size
-        raise NotImplementedError
+    @abstractmethod
+    def open(self, name: str) -> tuple[BinaryIO, int]: ...  # at its first byte, and its size
 
     def lines(self, name: str) -> Iterator[str]:
         handle, left = self.open(name)
@@ -278,8 +279,7 @@ def check_manifest(bag: Bag, manifest: str, kind: str, expected: set[str]) -> se
     return differing
 
 
-def report(bag: Bag, shown: int = 100) -> int:
-    """Verify and print; the exit code."""
+def report(bag: Bag, shown: int = 100) -> int:  # verify and print; the exit code
     if problems := verify(bag):
         print(*problems[:shown], f"NOT SOUND: {bag.path}: {len(problems)} problems (at most {shown} shown)", sep="\n")
         return 1
