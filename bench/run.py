@@ -1,6 +1,7 @@
 """make bench: how fast this machine boots, clones, measures and rests. Medians of one session, written to results/bench.md.
 
-The quick part takes some minutes; ``--all`` adds an image from nothing and whole runs from a bare clone (an hour).
+The quick parts take some minutes; ``--all`` adds whole runs from a bare clone, with the image and from nothing (three
+quarters of an hour). Each part can be measured by itself; the table keeps what the others gave last.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from memory import peak_of
 
@@ -107,16 +109,23 @@ def overhead() -> list[Row]:
     ]
 
 
-def from_nothing() -> list[Row]:
-    """Whole runs from a bare clone, with an empty cache (the first also says what its image took) and with the image in it."""
+def cached() -> list[Row]:
+    """A whole run from a bare clone, with the image in the cache."""
+    image_cache.entry("debian-12")
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="zassay-bench-") as place:
+        return [whole(Path(place), campaign.cache_dir(), "make run, bare checkout, image cached", "≤ 12 min")]
+
+
+def nothing() -> list[Row]:
+    """A whole run from a bare clone with an empty cache, and what the image took in it."""
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="zassay-bench-") as place:
         cache = Path(place) / "cache"
-        rows = [whole(Path(place) / "first", cache, "make run, bare checkout, nothing cached", "≤ 25 min")]
-        rows.append(Row("image from nothing", f"{image_seconds(cache) / 60:.1f} min", "≤ 8 min"))
-        return [*rows, whole(Path(place) / "second", cache, "make run, bare checkout, image cached", "≤ 12 min")]
+        row = whole(Path(place), cache, "make run, bare checkout, nothing cached", "≤ 25 min")
+        return [row, Row("image from nothing", f"{image_seconds(cache) / 60:.1f} min", "≤ 8 min")]
 
 
-def whole(clone: Path, cache: Path, what: str, bound: str) -> Row:
+def whole(place: Path, cache: Path, what: str, bound: str) -> Row:
+    clone = place / "clone"
     subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)
     seconds, peak = timed(["make", "-C", str(clone), "run"], ZASSAY_CACHE=str(cache))
     return Row(what, f"{seconds / 60:.1f} min, host side at most {peak / MIB:.0f} MiB", f"{bound}, ≤ 1 GiB")
@@ -128,25 +137,47 @@ def image_seconds(cache: Path) -> float:
     return sum(float(files.read_json(layer)["seconds"]) for layer in layers)
 
 
-def table(rows: list[Row]) -> str:
-    lines = ["| what | measured | bound |", "|---|---|---|", *(f"| {r.what} | {r.value} | {r.bound} |" for r in rows)]
-    load = os.getloadavg()[0]
-    host = f"{os.cpu_count()} cores, load {load:.1f} at the end, {time.strftime('%Y-%m-%d', time.gmtime())}"
-    return "\n".join(["# Bench", "", host, "", *lines, ""])
+PARTS: dict[str, Callable[[int], list[Row]]] = {
+    "guests": guests,
+    "rest": lambda _: rest(),
+    "overhead": lambda _: overhead(),
+    "cached": lambda _: cached(),
+    "nothing": lambda _: nothing(),
+}
+QUICK = ("guests", "rest", "overhead")
+
+
+def table(measured: dict[str, Any]) -> str:
+    """One table of all parts measured in this checkout, each with the time and the load it was measured at."""
+    lines = ["| what | measured | bound | when, load before |", "|---|---|---|---|"]
+    for part in (part for part in PARTS if part in measured):
+        when = f"{measured[part]['when']}, {measured[part]['load']:.1f}"
+        lines += [f"| {what} | {value} | {bound} | {when} |" for what, value, bound in measured[part]["rows"]]
+    return "\n".join(["# Bench", "", f"{os.cpu_count()} cores", "", *lines, ""])
+
+
+def measure(part: str, repeats: int) -> dict[str, Any]:
+    load, when = os.getloadavg()[0], time.strftime("%Y-%m-%d %H:%M", time.gmtime())
+    return {"when": when, "load": load, "rows": [dataclasses.astuple(row) for row in PARTS[part](repeats)]}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--all", action="store_true", help="also the image from nothing and whole runs (an hour)")
+    parser.add_argument(
+        "--all", action="store_true", help="all parts: whole runs from a bare clone too (three quarters of an hour)"
+    )
+    parser.add_argument(
+        "--part", action="append", choices=list(PARTS), help="only this part; the table keeps the other parts' last figures"
+    )
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()
-    parts: list[Callable[[], list[Row]]] = [lambda: guests(args.repeats), rest, overhead, *([from_nothing] if args.all else [])]
-    rows = []
-    for part in parts:
-        rows += part()
-        print(table(rows), file=sys.stderr)
-    files.write_text(ROOT / "results" / "bench.md", table(rows))
-    print(ROOT / "results" / "bench.md")
+    kept = ROOT / "results" / "bench.json"
+    measured = files.read_json(kept) if kept.is_file() else {}
+    for part in args.part or (list(PARTS) if args.all else QUICK):
+        measured[part] = measure(part, args.repeats)
+        files.write_json(kept, measured)
+        files.write_text(kept.with_suffix(".md"), table(measured))
+    print(table(measured))
     return 0
 
 
