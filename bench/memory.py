@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import psutil
 
 PAUSE_S = 0.5
+END_DEADLINE_S = 30
 GUEST_FILE = re.compile(r"/(?:ram|memfd:.*)$")
 MAPPING = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ \S+ (\d+)\s*(.*)$")
 UNITS = {"": 20, "M": 20, "G": 30}
@@ -19,7 +21,7 @@ UNITS = {"": 20, "M": 20, "G": 30}
 
 def peak_of(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run the command to its end; the largest sum of resident bytes seen, guests' memory aside. Raises on failure."""
-    with subprocess.Popen(list(command), env=dict(environment), stdin=subprocess.DEVNULL) as process:
+    with ended(subprocess.Popen(list(command), env=dict(environment), stdin=subprocess.DEVNULL)) as process:
         peak, root = 0, psutil.Process(process.pid)
         while process.poll() is None:
             peak = max(peak, sum(own_bytes(each) for each in family(root)))
@@ -27,6 +29,18 @@ def peak_of(command: Sequence[str], environment: Mapping[str, str]) -> int:
     if process.returncode != 0:
         raise SystemExit(f"bench: exit code {process.returncode}: {' '.join(command)}")
     return peak
+
+
+@contextlib.contextmanager
+def ended(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+    """When we are interrupted, what we started is told, all of it, and waited for."""
+    try:
+        yield process
+    finally:
+        for each in family(psutil.Process(process.pid)) if process.poll() is None else []:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                each.terminate()
+        process.wait(END_DEADLINE_S)
 
 
 def family(root: psutil.Process) -> list[psutil.Process]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -171,6 +172,7 @@ def main() -> int:
     )
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: ended"))  # through every finally on the way
     kept = ROOT / "results" / "bench.json"
     measured = files.read_json(kept) if kept.is_file() else {}
     for part in args.part or (list(PARTS) if args.all else QUICK):
