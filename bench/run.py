@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 from memory import peak_of
 
 from zassay import campaign, files, filesystems, study
@@ -149,17 +150,26 @@ QUICK = ("guests", "rest", "overhead")
 
 
 def table(measured: dict[str, Any]) -> str:
-    """One table of all parts measured in this checkout, each with the time and the load it was measured at."""
-    lines = ["| what | measured | bound | when, load before |", "|---|---|---|---|"]
+    """One table of all parts measured in this checkout, each with when it was, the load before it and what others stole."""
+    lines = ["| what | measured | bound | when, load before, CPU time stolen |", "|---|---|---|---|"]
     for part in (part for part in PARTS if part in measured):
-        when = f"{measured[part]['when']}, {measured[part]['load']:.1f}"
+        when = f"{measured[part]['when']}, {measured[part]['load']:.1f}, {measured[part]['stolen']:.0%}"
         lines += [f"| {what} | {value} | {bound} | {when} |" for what, value, bound in measured[part]["rows"]]
     return "\n".join(["# Bench", "", f"{os.cpu_count()} cores", "", *lines, ""])
 
 
 def measure(part: str, repeats: int) -> dict[str, Any]:
     load, when = os.getloadavg()[0], time.strftime("%Y-%m-%d %H:%M", time.gmtime())
-    return {"when": when, "load": load, "rows": [dataclasses.astuple(row) for row in PARTS[part](repeats)]}
+    before = psutil.cpu_times()
+    rows = [dataclasses.astuple(row) for row in PARTS[part](repeats)]
+    return {"when": when, "load": load, "stolen": stolen(before, psutil.cpu_times()), "rows": rows}
+
+
+def stolen(before: Any, after: Any) -> float:
+    """Of the CPU time that was wanted, the share that this host's own host gave to others."""
+    spent = {name: getattr(after, name) - getattr(before, name) for name in before._fields}
+    wanted = sum(spent.values()) - spent["idle"] - spent.get("iowait", 0)
+    return spent.get("steal", 0.0) / wanted if wanted else 0.0
 
 
 def main() -> int:
