@@ -1,6 +1,9 @@
 # The verdict procedure of methods 2.3: gate, count, negligible first, Holm in the family, then the sign.
 
 ALPHA <- 0.05
+# The least number of blocks that can decide a claim, and the greatest share of planned ones that may be missing.
+MIN_BLOCKS <- 3L
+MAX_LOST <- 0.2
 VERDICTS <- c("REPLICATED", "NOT REPLICATED", "INCONCLUSIVE", "NOT TESTABLE HERE", "EFFECT FOUND", "EQUIVALENT",
               "EXPLORATORY")
 
@@ -16,8 +19,8 @@ stopped_early <- function(prepared) {
   if (match(prepared$class, CLASSES) < match(claim$min_class, CLASSES)) return(verdict("NOT TESTABLE HERE", "class"))
   if (claim$type == "lint") return(NULL)
   if (prepared$n == 0L) return(verdict("NOT TESTABLE HERE", "no data"))
-  if (prepared$n < 3L) return(verdict("INCONCLUSIVE", "n"))
-  if (lost_share(prepared) > 0.2) return(verdict("INCONCLUSIVE", "attrition"))
+  if (prepared$n < MIN_BLOCKS) return(verdict("INCONCLUSIVE", "n"))
+  if (lost_share(prepared) > MAX_LOST) return(verdict("INCONCLUSIVE", "attrition"))
   NULL
 }
 

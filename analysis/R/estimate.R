@@ -13,6 +13,7 @@ prepare_claim_data <- function(data, claim, planned, lint) {
     lint = prepare_lint(item, lint), item
   )
   item$class <- class_of(data, item$rows, claim$id)
+  item$bound <- sort(unique(Filter(nzchar, data$rows$bound[item$rows])))
   item$why <- why_missing(data, item)
   item
 }

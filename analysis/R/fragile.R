@@ -8,7 +8,7 @@ fragility <- function(data, prepared, outs) {
   words <- vapply(outs, `[[`, "", "verdict")
   lints <- vapply(prepared, function(item) item$claim$type == "lint", TRUE)
   decided <- !lints & words %in% c("REPLICATED", "NOT REPLICATED", "EFFECT FOUND", "EQUIVALENT", "INCONCLUSIVE")
-  enough <- vapply(prepared, function(item) item$n >= 4L, TRUE)
+  enough <- vapply(prepared, function(item) item$n > MIN_BLOCKS, TRUE)
   changed <- rep(FALSE, length(prepared))
   for (block in data$blocks) changed <- changed | changes(prepared, words, function(item) without_block(item, block))
   flagged <- outlier_rows(data)
@@ -51,7 +51,7 @@ changes_without_rows <- function(data, prepared, words, flagged) {
     made$planned <- max(made$n, 1L)
     made
   })
-  kept <- vapply(again, function(item) item$n >= 3L, TRUE)
+  kept <- vapply(again, function(item) item$n >= MIN_BLOCKS, TRUE)
   vapply(decide_all(again), `[[`, "", "verdict") != words & kept
 }
 

@@ -93,8 +93,17 @@ verdict_row <- function(item, out, fragile) {
     ours = shown$ours,
     published = claim$published, published_effect = exact_or(single(claim$published_effect)),
     magnitude = claim_magnitude(claim, out), fragile = fragile, n_blocks = exact(item$n), p_adj = exact(out$p_adj),
-    statement = claim$statement
+    statement = claim$statement, bound = paste(item$bound, collapse = "; "), rows = row_ranges(item$rows + 1L)
   )
+}
+
+#' Lines of a table as RFC 7111 writes them, the heading being row 1: "2-4;9".
+row_ranges <- function(lines) {
+  lines <- sort(unique(as.integer(lines)))
+  if (!length(lines)) return("")
+  starts <- lines[c(TRUE, diff(lines) != 1L)]
+  ends <- lines[c(diff(lines) != 1L, TRUE)]
+  paste(ifelse(starts == ends, starts, paste(starts, ends, sep = "-")), collapse = ";")
 }
 
 #' The number that stands for a claim, on the display scale; nothing when it must not be shown.
