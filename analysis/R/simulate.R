@@ -60,8 +60,11 @@ to_resolution <- function(y, resolution) if (is.null(resolution)) y else pmax(1,
 #' dataset.csv: one row per metric of a run, in the order of the plan.
 dataset_rows <- function(plan, runs, values, class) {
   k <- length(plan$metrics)
-  at <- rep(seq_len(nrow(runs)), each = k)
-  which <- rep(seq_len(k), nrow(runs))
+  has <- vapply(plan$metrics, function(metric) vapply(plan$cells, measures, TRUE, plan = plan, metric = metric$name),
+                logical(length(plan$cells)))
+  has <- t(matrix(has, ncol = k)[runs$at, , drop = FALSE])
+  at <- col(has)[has]
+  which <- row(has)[has]
   word <- function(key) vapply(plan$metrics, function(metric) as.character(or_else(metric[[key]], "")), "")[which]
   y <- matrix(unlist(values), nrow = nrow(runs))[cbind(at, which)]
   lost <- runs$lost[at]

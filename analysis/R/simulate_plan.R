@@ -1,39 +1,50 @@
 # The plan of a simulated campaign: the cells of study.yaml and a seeded order, in the form of plan.json.
 
-#' Cells of a study: factors x levels without the excluded ones, ids as the Python side makes them.
+#' Cells of a study at a scale: the union of the design's parts, without what is excluded; ids as the Python side makes
+#' them (src/zassay/design.py, src/zassay/study.py; a test compares the two).
 #'
-#' @param raw study.yaml as read; `scale` its name: a level that names scales exists at those only.
+#' @param raw study.yaml as read.
 #' @return list of id, levels (named list), settings (the patches merged, sizes as written).
 expand_cells <- function(raw, scale) {
-  factors <- lapply(raw$factors, function(levels) Filter(function(patch) at_scale(patch, scale), as_patches(levels)))
-  for (name in names(factors)) if (is.null(names(raw$factors[[name]]))) {
-    factors[[name]] <- lapply(factors[[name]], function(level) list(properties = stats::setNames(list(level), name)))
-  }
+  raw <- study_at_scale(raw, scale)
+  factors <- lapply(stats::setNames(names(raw$factors), names(raw$factors)), function(name) {
+    as_patches(raw$factors[[name]], name)
+  })
   # The last factor turns fastest, as itertools.product has it.
   grid <- rev(expand.grid(lapply(rev(factors), names), stringsAsFactors = FALSE, KEEP.OUT.ATTRS = FALSE))
-  cells <- lapply(seq_len(nrow(grid)), function(i) one_cell(as.list(grid[i, , drop = FALSE]), factors, raw$settings))
-  Filter(function(cell) !is_excluded(cell$levels, raw$exclude, scale), cells)
+  keep <- in_any(grid, if (length(raw$design)) raw$design else list(list())) & in_any(grid, list(raw$only)) &
+    !in_any(grid, raw$exclude)
+  lapply(which(keep), function(i) one_cell(as.list(grid[i, , drop = FALSE]), factors, raw$settings))
 }
 
-as_patches <- function(levels) if (is.null(names(levels))) stats::setNames(levels, unlist(levels)) else levels
+#' The study file as a scale reads it: its settings over the study's, its limits beside them.
+study_at_scale <- function(raw, scale) {
+  own <- or_else(raw$scales[[scale]], list())
+  raw[c("only", "design")[c("only", "design") %in% names(own)]] <- own[intersect(c("only", "design"), names(own))]
+  raw$settings <- utils::modifyList(raw$settings, or_else(own$settings, list()))
+  raw$sizes <- utils::modifyList(raw$sizes, or_else(own$sizes, list()))
+  raw$exclude <- c(raw$exclude, own$exclude)
+  raw
+}
 
-at_scale <- function(item, scale) {
-  named <- if (is.list(item)) unlist(item[["scales"]])
-  is.null(named) || scale %in% named
+#' A bare list of levels is shorthand for the dataset property of the factor's name.
+as_patches <- function(levels, name) {
+  if (!is.null(names(levels))) return(levels)
+  patches <- lapply(levels, function(level) list(properties = stats::setNames(list(level), name)))
+  stats::setNames(patches, unlist(levels))
+}
+
+in_any <- function(grid, parts) {
+  one <- function(part) {
+    Reduce(`&`, lapply(names(part), function(name) grid[[name]] %in% unlist(part[[name]])), rep(TRUE, nrow(grid)))
+  }
+  Reduce(`|`, lapply(parts, one), rep(FALSE, nrow(grid)))
 }
 
 one_cell <- function(levels, factors, settings) {
   patches <- Map(function(name, level) factors[[name]][[level]], names(levels), levels)
   list(id = paste(gsub("[^A-Za-z0-9.+-]", "-", unlist(levels)), collapse = "_"), levels = levels,
        settings = Reduce(utils::modifyList, lapply(patches, or_else, list()), settings))
-}
-
-is_excluded <- function(levels, excluded, scale) {
-  any(vapply(excluded, function(item) {
-    if (!at_scale(item, scale)) return(FALSE)
-    item <- item[setdiff(names(item), "scales")]
-    all(vapply(names(item), function(name) identical(levels[[name]], item[[name]]), TRUE))
-  }, TRUE))
 }
 
 #' plan.json of a simulated campaign. The order of each block is shuffled from the seed.
@@ -43,7 +54,8 @@ simulate_plan <- function(study_dir, scale, blocks, seed) {
   claims <- file.path(study_dir, "claims.yaml")
   plan <- list(
     study = basename(study_dir), source = raw$source, title = raw$title, question = raw$question,
-    campaign = "simulated", scale = scale, machine = list(name = "simulated", mode = "clone"), sizes = raw$sizes,
+    campaign = "simulated", scale = scale, machine = list(name = "simulated", mode = "clone"),
+    sizes = study_at_scale(raw, scale)$sizes,
     unkept = lapply(raw$unkept, `[[`, "what"), seed = seed, blocks = blocks, factors = as.list(names(raw$factors)),
     metrics = unname(Map(plan_metric, names(raw$metrics), raw$metrics)),
     cells = lapply(cells, function(cell) c(cell, digest = digest::digest(cell$settings))),
@@ -64,4 +76,23 @@ shuffled_order <- function(ids, blocks, seed) {
     Map(function(cell, position) list(block = block, position = position, cell = cell), sample(ids), seq_along(ids))
   })
   unname(unlist(turns, recursive = FALSE))
+}
+
+#' What each workload measures (the metrics of a study are the union over its workloads).
+TOOL_METRICS <- list(
+  fio = c("bandwidth", "iops", "bytes_moved", "clat_p50", "clat_p99", "clat_p999", "hit_ratio", "mru_hits", "mfu_hits",
+          "mfu_share", "demand_hits", "demand_misses", "prefetch_hits", "pool_bytes_read", "pool_bytes_written",
+          "device_share", "demand_share", "allocated_bytes", "logical_bytes", "allocated_share", "arc_share", "cpu_busy",
+          "core_busy", "device_busy"),
+  bonnie = c("seq_char_write", "seq_block_write", "rewrite", "seq_char_read", "seq_block_read", "random_seeks",
+             "compressratio", "cpu_seconds_per_gib", "ddt_core_bytes", "logical_bytes", "used_bytes"),
+  "checksum-read" = c("read_time", "read_rate", "writer_rate", "writer_overlap", "capped"),
+  "parallel-writers" = c("aggregate_rate", "compressratio", "cpu_busy", "writer_rate_min", "writer_rate_max")
+)
+
+#' Does a cell's workload measure a metric? A study with one workload measures all of its metrics in every cell.
+measures <- function(plan, cell, metric) {
+  tools <- unique(vapply(plan$cells, function(cell) or_else(cell$settings$workload$tool, ""), ""))
+  tool <- cell$settings$workload$tool
+  length(tools) < 2L || is.null(TOOL_METRICS[[tool]]) || metric %in% TOOL_METRICS[[tool]]
 }
