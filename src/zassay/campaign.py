@@ -75,11 +75,14 @@ def load(root: Path | None = None, config: Path | None = None, scale: str | None
     )
 
 
+def known_scales(root: Path) -> list[str]:
+    return sorted(path.stem for path in (root / "config" / "scales").glob("*.yaml"))
+
+
 def load_scale(root: Path, name: str, blocks: int | None = None) -> Scale:
-    folder = root / "config" / "scales"
-    path = folder / f"{name}.yaml"
+    path = root / "config" / "scales" / f"{name}.yaml"
     if not path.is_file():
-        raise unknown("config/config.yaml", "scale", name, [each.stem for each in folder.glob("*.yaml")])
+        raise unknown("config/config.yaml", "scale", name, known_scales(root))
     raw = schema.load_yaml(path, "scale")
     machine = spec.load(root, raw["machine"], f"config/scales/{name}.yaml")
     scope = {"memory": machine.memory}
