@@ -85,7 +85,9 @@ TOOL_METRICS <- list(
           "device_share", "demand_share", "allocated_bytes", "logical_bytes", "allocated_share", "arc_share", "cpu_busy",
           "core_busy", "device_busy"),
   bonnie = c("seq_char_write", "seq_block_write", "rewrite", "seq_char_read", "seq_block_read", "random_seeks",
-             "compressratio", "cpu_seconds_per_gib", "ddt_core_bytes", "logical_bytes", "used_bytes"),
+             "compressratio", "cpu_seconds_per_gib", "ddt_core_bytes", "logical_bytes", "used_bytes", "write_cv_filling",
+             "write_cv_full", "contentions_filling", "contentions_full", "bytes_filling", "bytes_full",
+             "sync_share_stalled", "sync_share_moving"),
   "checksum-read" = c("read_time", "read_rate", "writer_rate", "writer_overlap", "capped"),
   "parallel-writers" = c("aggregate_rate", "compressratio", "cpu_busy", "writer_rate_min", "writer_rate_max")
 )
