@@ -36,7 +36,7 @@ link_statistics <- function(prepared) {
   claim <- prepared$claim
   margin <- if (claim$type == "eq") abs(to_scale(claim$margin, claim$estimator$scale)) else NA_real_
   lapply(prepared$links, function(link) {
-    s <- t_interval(link$d, link$null, link$floor)
+    s <- one_statistic(link)
     s$link <- link
     s$margin <- margin
     if (claim$type == "eq") s$tost <- tost(s$estimate, s$se, s$df, link$null, margin)
@@ -44,12 +44,28 @@ link_statistics <- function(prepared) {
   })
 }
 
+#' The t over blocks; Welch's t where the groups have no blocks in common; a model's fit where one stands in for it.
+one_statistic <- function(link) {
+  fit <- link$fit
+  if (!is.null(fit)) return(t_statistics(length(link$d), fit$estimate, NA_real_, fit$se, fit$df, link$null))
+  if (length(link$arms)) return(welch_contrast(link$arms, link$null, link$floor))
+  t_interval(link$d, link$null, link$floor)
+}
+
+#' How many blocks a link has; without common blocks, boots of its smallest group.
+link_size <- function(link) {
+  if (length(link$arms)) min(vapply(link$arms, function(arm) length(arm$x), 0L)) else length(link$d)
+}
+
 #' The p-value a claim brings to its family, and the side it speaks for: "claimed" or "reversed".
 claim_p <- function(claim, stats) {
   if (claim$type == "eq") return(list(p = max(vapply(stats, function(s) s$tost$p, 0)), side = "claimed"))
   right <- vapply(stats, side_p, 0, direction = claim$direction)
   wrong <- vapply(stats, side_p, 0, direction = opposite(claim$direction))
-  if (claim$direction == "two-sided") return(list(p = min(1, 2 * pmin(right, wrong)), side = "claimed"))
+  if (claim$direction == "two-sided") {
+    either <- pmin(1, 2 * pmin(right, wrong))
+    return(list(p = if (claim$combine == "any") min(holm(either)) else max(either), side = "claimed"))
+  }
   # A direction tested at two-sided 5 % is one side at 2.5 %, hence the factor 2; orders are one-sided by definition.
   sides <- if (claim$type == "ord") 1 else 2
   for_claim <- if (claim$combine == "any") min(holm(pmin(1, sides * right))) else max(pmin(1, sides * right))
@@ -103,7 +119,7 @@ decide_direction <- function(claim, stats, test, p_adj) {
   delta0 <- default_delta0(claim)
   small <- vapply(stats, function(s) inside(s$ci90, s$link$null - delta0, s$link$null + delta0), TRUE)
   negligible <- if (claim$combine == "any") all(small) else any(small)
-  if (claim$direction == "two-sided") return(decide_two_sided(stats, p_adj, negligible))
+  if (claim$direction == "two-sided") return(decide_two_sided(claim, stats, p_adj, negligible))
   if (negligible) {
     at_threshold <- any(vapply(stats, function(s) abs(s$link$null) > 1e-12, TRUE))
     return(verdict("NOT REPLICATED", if (at_threshold) "at the threshold" else "negligible"))
@@ -113,11 +129,14 @@ decide_direction <- function(claim, stats, test, p_adj) {
 }
 
 #' No sign was published: REPLICATED is not available.
-decide_two_sided <- function(stats, p_adj, negligible) {
+decide_two_sided <- function(claim, stats, p_adj, negligible) {
   if (negligible) return(verdict("EQUIVALENT", "within the margin"))
   if (p_adj >= ALPHA) return(verdict("INCONCLUSIVE", "interval"))
-  up <- stats[[1]]$estimate > stats[[1]]$link$null
-  verdict("EFFECT FOUND", if (up) "positive" else "negative")
+  # Where one link is enough, the clearest one says which way.
+  p <- vapply(stats, function(s) s$p, 0)
+  speaking <- if (claim$combine == "any") stats[which.min(p)] else stats
+  up <- unique(vapply(speaking, function(s) s$estimate > s$link$null, TRUE))
+  verdict("EFFECT FOUND", if (length(up) > 1L) "both ways" else if (up) "positive" else "negative")
 }
 
 #' eq: TOST of every link; refuted when an interval lies outside the margin (Bonferroni over the links, as any one

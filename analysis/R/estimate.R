@@ -22,14 +22,30 @@ prepare_contrast <- function(data, item) {
   item$links <- lapply(item$claim$links, function(link) c(link, link_contrast(data, link)))
   absent <- unlist(lapply(item$links, `[[`, "absent"))
   if (length(absent)) item$absent <- absent[1]
+  for (link in item$links) check_comparable(data, link, item$claim$id)
   item$links <- lapply(item$links, function(link) {
     link$d <- link$d[is.finite(link$d)]
     link
   })
   item$rows <- sort(unique(unlist(lapply(item$links, `[[`, "rows"))))
   # An intersection over links is only as complete as its least complete link.
-  item$n <- min(vapply(item$links, function(link) length(link$d), 0L))
+  item$n <- min(vapply(item$links, link_size, 0L))
   item
+}
+
+#' One contrast, one unit; and cold runs are never set against warm ones.
+check_comparable <- function(data, link, id) {
+  metrics <- unique(vapply(link$terms, `[[`, "", "metric"))
+  units <- unique(data$rows[metric %in% metrics, .(metric, unit)])
+  if (data.table::uniqueN(units$unit) > 1L) {
+    abort(sprintf("claim %s: a contrast of different units: %s", id,
+                  paste(sprintf("%s in %s", units$metric, units$unit), collapse = ", ")), "expected one unit in a contrast")
+  }
+  caches <- unique(unlist(lapply(link$terms, function(term) term$where[["cache"]])))
+  if (length(caches) > 1L) {
+    abort(sprintf("claim %s: a contrast mixes caches: %s", id, paste(caches, collapse = " and ")),
+          "cold and warm must never be mixed: one contrast, one state of the cache")
+  }
 }
 
 prepare_predicate <- function(data, item) {
@@ -64,8 +80,9 @@ why_missing <- function(data, item) {
 #' Estimates and verdicts of a study.
 #'
 #' @param study_dir results/<study>; `claims_path` claims.yaml; `schema` its schema; `lint_path` lint.json or NULL.
-#' @param mixed TRUE to fit the mixed model beside every interval (slower; never changes a verdict).
-#' @return list of two data.tables, estimates and verdicts, all columns text.
+#' @param mixed TRUE to fit the mixed model beside every interval: it fills the lmer columns and can show a verdict to
+#'   be fragile, but never changes one.
+#' @return list of three data.tables, estimates, verdicts and cells, all columns text.
 estimate_study <- function(study_dir, claims_path, schema, lint_path = NULL, mixed = FALSE) {
   data <- read_dataset(file.path(study_dir, "dataset.csv"))
   claims <- read_claims(claims_path, schema)
@@ -74,11 +91,14 @@ estimate_study <- function(study_dir, claims_path, schema, lint_path = NULL, mix
   prepared <- lapply(claims$claims, prepare_claim_data, data = data, planned = planned_blocks(data, study_dir),
                      lint = read_lint(lint_path))
   outs <- decide_all(prepared)
-  fragile <- fragility(data, prepared, outs)
+  models <- if (mixed) mixed_models(data, outs)
+  fragile <- fragility(data, prepared, outs, models)
   estimates <- data.table::rbindlist(Map(estimate_rows, prepared, outs))
+  estimates <- add_twins(estimates, data, prepared, outs)
   list(
-    estimates = if (mixed) add_crosscheck(estimates, data, outs) else estimates,
-    verdicts = data.table::rbindlist(Map(verdict_row, prepared, outs, fragile))
+    estimates = if (mixed) add_crosscheck(estimates, outs, models) else estimates,
+    verdicts = data.table::rbindlist(Map(verdict_row, prepared, outs, fragile$fragile, fragile$why)),
+    cells = cell_summary(data)
   )
 }
 

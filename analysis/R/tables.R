@@ -3,7 +3,8 @@
 ESTIMATE_COLUMNS <- c(
   "claim", "link", "scale", "estimate", "se", "df", "ci95_lo", "ci95_hi", "ci90_lo", "ci90_hi", "p", "p_adj",
   "null_value", "margin", "published_effect", "magnitude", "min", "max", "n_units", "n_blocks", "blocks_used",
-  "sd_floor_used", "lmer_estimate", "lmer_lo", "lmer_hi", "lmer_note", "method"
+  "sd_floor_used", "lmer_estimate", "lmer_lo", "lmer_hi", "lmer_note", "robust_estimate", "robust_lo", "robust_hi",
+  "robust_note", "raw_ratio", "raw_lo", "raw_hi", "raw_note", "predicted_lo", "predicted_hi", "method"
 )
 
 estimate_row <- function(...) {
@@ -83,7 +84,7 @@ method_text <- function(claim, links) {
 }
 
 #' One row of verdicts.csv.
-verdict_row <- function(item, out, fragile) {
+verdict_row <- function(item, out, fragile, fragile_why = "") {
   claim <- item$claim
   shown <- headline(item, out)
   data.table::data.table(
@@ -93,7 +94,8 @@ verdict_row <- function(item, out, fragile) {
     ours = shown$ours,
     published = claim$published, published_effect = exact_or(single(claim$published_effect)),
     magnitude = claim_magnitude(claim, out), fragile = fragile, n_blocks = exact(item$n), p_adj = exact(out$p_adj),
-    statement = claim$statement, bound = paste(item$bound, collapse = "; "), rows = row_ranges(item$rows + 1L)
+    statement = claim$statement, bound = paste(item$bound, collapse = "; "), rows = row_ranges(item$rows + 1L),
+    fragile_why = fragile_why
   )
 }
 

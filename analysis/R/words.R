@@ -66,7 +66,14 @@ interval_sentence <- function(claim, out) {
   over <- sprintf("over %s, Holm p %s", count(worst$n, "block"), show_p(out$p_adj))
   which <- if (length(out$stats) > 1) sprintf("the deciding comparison (%s)", worst$link$id) else "the estimate"
   body <- verdict_clause(claim, out, worst, scale)
-  paste0(toupper(substr(which, 1, 1)), substring(which, 2), " is ", shown, " ", over, ": ", body, ".")
+  paste0(toupper(substr(which, 1, 1)), substring(which, 2), " is ", shown, " ", over, ": ", body, ".",
+         floor_sentence(out$stats))
+}
+
+#' What stood in for a spread of zero.
+floor_sentence <- function(stats) {
+  if (!any(vapply(stats, `[[`, TRUE, "floor_used"))) return("")
+  " The runs agree more closely than the timer resolves, so its resolution stands in for their spread."
 }
 
 verdict_clause <- function(claim, out, worst, scale) {
@@ -83,6 +90,7 @@ verdict_clause <- function(claim, out, worst, scale) {
     "NOT REPLICATED contradicted" = sprintf("on the other side of %s", null),
     "NOT REPLICATED negligible" = "too small to matter either way",
     "NOT REPLICATED at the threshold" = sprintf("at the threshold of %s, not beyond it", null),
+    "EFFECT FOUND both ways" = "an effect, upwards in some comparisons and downwards in others",
     "EFFECT FOUND positive" = "an effect, upwards", "EFFECT FOUND negative" = "an effect, downwards",
     "EQUIVALENT within the margin" = "no effect worth speaking of",
     sprintf("it neither excludes %s nor shows the effect to be negligible", null)
