@@ -116,9 +116,9 @@ def _options(node: Node, key: str) -> dict[str, str]:
 
 def _job(node: Node) -> Job:
     error = node.whole("error")
+    if "mixed" not in node:
+        node.node("read"), node.node("write")  # both are always printed: one that is gone was spoiled, not idle
     ways = [way for way in DIRECTIONS if way in node]
-    if not ways:
-        raise Unreadable(f"{node.path}: no read, write, trim or mixed; expected what the job did")
     # A job that failed says nothing of its other numbers that could be trusted.
     sections = {} if error else {way: _direction(node.node(way)) for way in ways}
     done = {way: found for way, found in sections.items() if found is not None}
@@ -128,14 +128,16 @@ def _job(node: Node) -> Job:
 
 
 def _direction(node: Node) -> Direction | None:
-    operations = node.whole("total_ios") if "total_ios" in node else None
+    # fio 2.1 counts neither these nor the operations; where one is printed, so is the other.
+    operations = node.whole("total_ios") if "total_ios" in node or "short_ios" in node else None
     runtime = node.whole("runtime")
     moved = _moved(node, runtime)
     iops = node.number("iops")
-    if operations is not None and runtime:
+    if operations is not None:
         slack = 1.0 if type(node.get("iops")) is int else 0.01
-        agree(node.at("iops"), iops, slack, 1000 * operations / runtime, "total_ios and runtime")
-    if not moved and not operations:
+        agree(node.at("iops"), iops, slack, 1000 * operations / runtime if runtime else 0, "total_ios and runtime")
+        agree(node.at("total_ios"), operations > 0, 0, moved > 0, "io_bytes: none without the other")
+    if not moved:
         return None
     latency = _latency(node, operations)
     short, dropped = (node.whole(key) if key in node else 0 for key in ("short_ios", "drop_ios"))

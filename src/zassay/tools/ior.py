@@ -65,9 +65,8 @@ def _from_json(top: Node) -> Output:
         raise Unreadable(f"tests: {len(tests)}; expected one test in a file")
     (test,) = tests
     given, options = test.node("Parameters"), test.node("Options")
-    rows = list(_rows(test if "Results" in test else options, "Results"))
-    found = [(row, Result(row.text("access"), row.number("bwMiB") * MIB, row.number("totalTime"))) for row in rows]
-    made = [(row, result) for row, result in found if result.access in ACCESSES]
+    rows = _rows(test if "Results" in test else options, "Results")
+    made = [(row, _result(row)) for row in rows if row.text("access") in ACCESSES]
     tasks = options.whole("tasks")
     moved = None
     if not given.whole("deadlineForStonewall"):
@@ -79,6 +78,10 @@ def _from_json(top: Node) -> Output:
     _check_summary({row.text("operation"): row.number("bwMaxMIB") for row in top.nodes("summary")}, results, 1e-3)
     whole = given.whole("filePerProc") == 1
     return Output(top.text("Version"), top.text("Began"), tasks, whole, given.whole("repetitions"), moved, results)
+
+
+def _result(row: Node) -> Result:
+    return Result(row.text("access"), row.number("bwMiB") * MIB, row.number("totalTime"))
 
 
 def _rows(node: Node, key: str) -> Iterable[Node]:

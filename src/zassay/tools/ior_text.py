@@ -29,6 +29,7 @@ class Table:
 
 def read(text: str) -> Table:
     lines = _lines(text)
+    version = _version(lines)
     options = {match.group(1): match.group(2) for _, line in lines if (match := OPTION.fullmatch(line))}
     missing = [name for name in NEEDED if name not in options]
     if missing:
@@ -41,7 +42,7 @@ def read(text: str) -> Table:
     stopped = any(row.get("Stonewall(s)", "NA") != "NA" for _, row in summary) or "stonewallingTime" in options
     if len(most) != len(summary) or (len(moved) != 1 and not stopped):
         raise Unreadable("Summary of all tests: more than one test; expected one in a file")
-    return Table(_version(lines), options, rows, most, min(moved), stopped)
+    return Table(version, options, rows, most, min(moved), stopped)
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
