@@ -45,6 +45,11 @@ class Campaign:
     def results(self) -> Path:
         return self.root / "results"
 
+    @property
+    def confirmed_devices(self) -> list[str]:
+        """Existing block devices that the user typed out, so that all that is on them may be overwritten."""
+        return list(self.raw.get("devices", {}).get("confirm", []))
+
     def study_dir(self, study: str) -> Path:
         return self.results / study
 
@@ -57,10 +62,14 @@ def cache_dir() -> Path:
     return Path(os.environ.get("ZASSAY_CACHE") or Path.home() / ".cache" / "zassay")
 
 
+def config_path(root: Path) -> Path:
+    return Path(os.environ.get("ZASSAY_CONFIG") or root / "config" / "config.yaml")
+
+
 def load(root: Path | None = None, config: Path | None = None, scale: str | None = None) -> Campaign:
     """Read the campaign; ``scale`` overrides the file's."""
     root = root or project_root()
-    path = config or Path(os.environ.get("ZASSAY_CONFIG") or root / "config" / "config.yaml")
+    path = config or config_path(root)
     raw = schema.load_yaml(path, "config")
     return Campaign(
         root=root,

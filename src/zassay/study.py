@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from zassay import design, files, schema, units, vocabulary
+from zassay import design, disks, files, schema, units, vocabulary
 from zassay.campaign import Scale, known_scales
 from zassay.errors import Problem, unknown
 
@@ -53,6 +53,12 @@ class Settings:
     @property
     def digest(self) -> str:
         return files.sha256_json(self.as_dict())
+
+
+def settings_of(raw: dict[str, Any]) -> Settings:
+    """Settings from a record or a plan; what an older one does not have is not set."""
+    known = {each.name for each in fields(Settings)}
+    return Settings(**{key: value for key, value in raw.items() if key in known})
 
 
 @dataclass(frozen=True)
@@ -174,7 +180,7 @@ def _settings(patches: list[dict[str, Any]], scope: dict[str, int], scale: Scale
     for patch in patches:
         merged = design.merge(merged, patch)
     vocabulary.needed(where, merged)
-    pool = merged["pool"] | {"disk_size": _resolve(merged["pool"]["disk_size"], scope, f"{where}: settings.pool.disk_size")}
+    pool = _pool(merged["pool"], scope, where)
     return Settings(
         image=merged["image"],
         filesystem=merged["filesystem"],
@@ -187,7 +193,7 @@ def _settings(patches: list[dict[str, Any]], scope: dict[str, int], scale: Scale
         payload=merged["payload"],
         workload=_amounts(merged, "workload", scope, where),
         collect=merged["collect"],
-        machine=_machine(scale),
+        machine=scale.machine.as_settings({each.role: each.device_class for each in disks.wanted(pool)} | {disks.SOURCE: ""}),
         background=_amounts(merged, "background", scope, where),
         scheduler=merged.get("scheduler", ""),
         cache=merged.get("cache", ""),
@@ -195,10 +201,9 @@ def _settings(patches: list[dict[str, Any]], scope: dict[str, int], scale: Scale
     )
 
 
-def _machine(scale: Scale) -> dict[str, Any]:
-    machine = scale.machine
-    disks = {disk.role: {k: v for k, v in vars(disk).items() if k != "role"} for disk in machine.disks}
-    return {"name": machine.name, "cpus": machine.cpus, "memory": machine.memory, "mode": machine.mode, "disks": disks}
+def _pool(raw: dict[str, Any], scope: dict[str, int], where: str) -> dict[str, Any]:
+    sizes = {key: _resolve(raw[key], scope, f"{where}: settings.pool.{key}") for key in raw if key.endswith("_size")}
+    return raw | sizes
 
 
 def _amounts(merged: dict[str, Any], name: str, scope: dict[str, int], where: str) -> dict[str, int | str]:
