@@ -118,7 +118,9 @@ def ids(found: Study) -> list[str]:
 def test_a_design_is_the_union_of_its_parts(tmp_path: Path) -> None:
     whole = ["off_text_75", "off_media_75", "lz4_text_50", "lz4_text_75", "lz4_media_75", "gzip_text_50", "gzip_text_75"]
     assert ids(read(tmp_path / "a", swap("metrics:", DESIGN + "metrics:"))) == whole
-    with_exclusion = read(tmp_path / "b", swap("metrics:", DESIGN + "exclude: [{compression: [lz4, gzip], corpus: text}]\nmetrics:"))
+    with_exclusion = read(
+        tmp_path / "b", swap("metrics:", DESIGN + "exclude: [{compression: [lz4, gzip], corpus: text}]\nmetrics:")
+    )
     assert ids(with_exclusion) == ["off_text_75", "off_media_75", "lz4_media_75"]
 
 
@@ -144,11 +146,11 @@ def test_another_scale_is_not_limited_by_it(tmp_path: Path) -> None:
 def test_settings_that_came_later_are_in_the_digest_only_when_given(tmp_path: Path) -> None:
     before = read(tmp_path / "a").cells[0].settings
     assert not set(study.OPTIONAL) & set(before.as_dict())
-    given = "  scheduler: bfq\n  cache: warm\n  path: nfs\n  background: {tool: writers, count: 2, size: 1/2 * data, rate: 3 MiB}\n"
+    given = "  scheduler: bfq\n  cache: warm\n  path: nfs\n  background: {tool: w, count: 2, size: 1/2 * data, rate: 3 MiB}\n"
     found = read(tmp_path / "b", swap("  protocol: improved\n", "  protocol: improved\n" + given))
     after = found.cells[0].settings
     assert (after.scheduler, after.cache, after.path) == ("bfq", "warm", "nfs")
-    assert after.background == {"tool": "writers", "count": 2, "size": found.sizes["data"] // 2 >> 20 << 20, "rate": 3 << 20}
+    assert after.background == {"tool": "w", "count": 2, "size": found.sizes["data"] // 2 >> 20 << 20, "rate": 3 << 20}
     assert set(study.OPTIONAL) <= set(after.as_dict())
     assert before.digest != after.digest
 
