@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from golden_record import STUDY, load, project, size, swap
+from golden_record import ROOT, STUDY, load, project, size, swap
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -161,6 +161,18 @@ def test_the_digest_of_a_cell_measured_long_ago_is_still_the_same() -> None:
     assert plain.digest == "ed7b5df22554fd3effaee2158c720d04aca5d74bb20aa1bec8d632a7fa6d3a46"
 
 
+SCALES_OF_THIS_TREE = campaign.known_scales(ROOT)
+
+
+@pytest.mark.parametrize("scale", SCALES_OF_THIS_TREE)
+@pytest.mark.parametrize("name", study.known_studies(ROOT))
+def test_every_study_of_this_tree_can_be_planned_at_every_scale(name: str, scale: str) -> None:
+    found = study.load(ROOT, name, campaign.load_scale(ROOT, scale))
+    assert len({cell.settings.digest for cell in found.cells}) == len(found.cells), "two cells measure the same"
+    unset = [cell.id for cell in found.cells if cell.settings.protocol != cell.levels.get("protocol", "improved")]
+    assert unset == [], "a level called like a protocol does not set it"
+
+
 def test_unkept_things_of_another_scale_are_not_told(tmp_path: Path) -> None:
     found = read(
         tmp_path, swap("unkept:\n", 'unkept:\n  - {what: "only there", scale: paper}\n  - {what: "here", scale: smoke}\n')
@@ -187,7 +199,7 @@ def test_unkept_things_of_another_scale_are_not_told(tmp_path: Path) -> None:
         ("recordsize: 128K", "recordsise: 128K", ['unknown property "recordsise"', "(did you mean recordsize?)"]),
         ('ashift: "12"', 'asift: "12"', ['settings.pool.properties: unknown property "asift"', "(did you mean ashift?)"]),
         ("layout: single", "layout: mirro", ['settings.pool.layout: "mirro" is not known']),
-        ("disks: [pool0]", "disks: [pool7]", ["settings.pool.disks on machine small", "(did you mean pool0?)"]),
+        ("disks: [pool0]", "disks: [pool7]", ["settings.pool on machine small", "(did you mean pool0?)"]),
         ("\n  data: ", "\n  data: 33554432 #", [f'{HERE}: sizes.data: "33554432" is a size without a unit']),
         ("\n  data: ", "\n  data: 1/2 * ark #", ['sizes.data: "1/2 * ark" is relative to "ark"', "known: arc, "]),
         ("size: 1 * data", "size: 1 * dat", ['settings.workload.size: "1 * dat"', "known: arc, data, "]),
