@@ -22,7 +22,10 @@ ALLOWED = {
     "bench/run.py": "it times one real image and study, as a test would",
 }
 OTHER_MEANINGS = {
+    "cold": "a gate, and how a study wants the cache",
+    "host": "a gate, and the capacity that a profile gives",
     "memory": "a collector, and a class of device",
+    "pool": "a collector, and what a study's disks make",
 }
 
 
