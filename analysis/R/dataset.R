@@ -36,9 +36,16 @@ read_dataset <- function(path) {
 #' here.
 read_text_table <- function(path) {
   rows <- tryCatch(
-    data.table::fread(path, colClasses = "character", na.strings = NULL, encoding = "UTF-8", sep = ",", fill = FALSE),
+    withCallingHandlers(
+      data.table::fread(path, colClasses = "character", na.strings = NULL, encoding = "UTF-8", sep = ",", fill = FALSE),
+      # That an earlier file was refused half-way says nothing about this one.
+      warning = function(w) if (grepl("Previous fread", conditionMessage(w))) invokeRestart("muffleWarning")
+    ),
     warning = function(w) abort(sprintf("%s: not a whole CSV file: %s", path, conditionMessage(w))),
-    error = function(e) abort(sprintf("%s: not a CSV file: %s", path, conditionMessage(e)))
+    error = function(e) {
+      if (inherits(e, "zassay_problem")) stop(e)
+      abort(sprintf("%s: not a CSV file: %s", path, conditionMessage(e)))
+    }
   )
   for (column in names(rows)) {
     doubled <- grep("\"\"", rows[[column]], fixed = TRUE)
