@@ -183,11 +183,13 @@ def _latency(node: Node, operations: int | None) -> Latency | None:
 def _bins(found: Node) -> dict[int, int]:
     node = found.node("bins") if "bins" in found else Node({}, "")
     bins: dict[int, int] = {}
+    last = -1
     for key in node.value:
         value = int(key) if key.isascii() and key.isdigit() else -1
-        if value < 0 or fio_bins.middle(fio_bins.index(value)) != value or value <= max(bins, default=-1):
+        if value <= last or fio_bins.middle(fio_bins.index(value)) != value:
             raise Unreadable(f"{node.at(key)}: no bin of fio's, or out of order; expected the middle of the next bin")
         bins[value] = node.whole(key)
+        last = value
     return bins
 
 
