@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from zassay import __version__, files, filesystems, gates, measure, payloads, readers, workloads
+from zassay import __version__, files, filesystems, gates, measure, payloads, predict, readers, workloads
 from zassay.campaign import Campaign, cache_dir
 from zassay.disks import SOURCE, wanted
 from zassay.errors import Problem
@@ -24,7 +24,7 @@ from zassay.machine.qemu import Guest, Launch
 from zassay.machine.spec import MachineSpec
 from zassay.machine.template import Template
 from zassay.plan import Turn, turns_of
-from zassay.progress import History, Reporter, prior_s
+from zassay.progress import History, Reporter
 from zassay.record import RunFiles
 from zassay.study import Cell, Study
 from zassay.units import show_seconds
@@ -143,10 +143,11 @@ def _rig(campaign: Campaign, study: Study, plan: dict[str, Any], images: dict[st
 
 def _measure_all(rig: Rig, turns: list[Turn], reporter: Reporter) -> None:
     history = History(cache_dir(), rig.study.name, rig.campaign.scale.name, rig.accelerator.name)
+    priors = {cell.id: predict.prior_s(cell.settings, rig.accelerator.name) for cell in rig.study.cells}
     failures: list[dict[str, Any]] = []
     for index, turn in enumerate(turns):
         cell = rig.study.cell(turn.cell)
-        left = sum(_predict(rig, history, t.cell) for t in turns[index:]) + _later_blocks(rig, history, turn)
+        left = _left(rig, history, priors, turns[index:])
         levels = " × ".join(f"{factor} {level}" for factor, level in cell.levels.items())
         reporter.start(f"{rig.study.name}, block {turn.block}: {levels}", left)
         status = run_turn(rig, turn, cell)
@@ -183,13 +184,12 @@ def _refuse_to_go_on(failures: list[dict[str, Any]]) -> None:
         )
 
 
-def _predict(rig: Rig, history: History, cell_id: str) -> float:
-    size = int(rig.study.cell(cell_id).settings.workload.get("size", 0))
-    return history.predict(cell_id, prior_s(size, rig.accelerator.name))
-
-
-def _later_blocks(rig: Rig, history: History, turn: Turn) -> float:
-    return sum(_predict(rig, history, t["cell"]) for t in rig.plan["order"] if t["block"] > turn.block)
+def _left(rig: Rig, history: History, priors: dict[str, float], turns: list[Turn]) -> float:
+    """Seconds for the turns left in this block and for all of the later blocks, by what was measured up to now."""
+    seconds = history.predict(priors)
+    block = turns[0].block
+    later = [turn["cell"] for turn in rig.plan["order"] if turn["block"] > block]
+    return sum(seconds[cell] for cell in [*(turn.cell for turn in turns), *later])
 
 
 def run_turn(rig: Rig, turn: Turn, cell: Cell) -> dict[str, Any]:
