@@ -141,7 +141,9 @@ forest_published <- function(study, verdicts) {
     if (!is_ratio(claim) || is.null(value)) return(NULL)
     data.table::data.table(claim = id, row = factor(id, levels = levels(verdicts$row)), value = value)
   })
-  data.table::rbindlist(rows)[value > 0]
+  out <- data.table::rbindlist(rows)
+  # A source may print no effect at all, and data from outside have none.
+  if (nrow(out)) out[value > 0] else no_marks(verdicts)
 }
 
 forest_bands <- function(study, verdicts) {
