@@ -16,7 +16,7 @@ STAMP = 1459296000  # seconds: 2016-03-30, when the source was presented; any va
 
 
 class Ior(Payload):
-    """``seed`` is the rank of the task; the stream is one task's file."""
+    """The buffers of the tasks, one after the other by rank: a file of one task is its buffer, again and again."""
 
     name = "ior"
     # On 4096- and 512-byte sectors lz4 gives 3.56 and 3.94, lzjb 4.57 and 4.83, gzip 10.67 and 11.64; below is room for metadata.
@@ -28,10 +28,11 @@ class Ior(Payload):
     }
 
     def chunk(self, seed: int, index: int) -> bytes:
-        return buffer(seed) * (CHUNK // TRANSFER)
+        first = index * (CHUNK // TRANSFER)
+        return b"".join(buffer(rank, STAMP + seed) for rank in range(first, first + CHUNK // TRANSFER))
 
 
-def buffer(rank: int) -> bytes:
+def buffer(rank: int, stamp: int) -> bytes:
     """One transfer: a word of rank and time, a word of its offset, and so on (little-endian, as on x86)."""
-    tag = rank << 32 | STAMP
+    tag = rank << 32 | stamp
     return b"".join(struct.pack("<QQ", tag, offset) for offset in range(8, TRANSFER, 16))

@@ -68,7 +68,7 @@ class ParallelWriters(Workload):
         return [f"{name}: {output.failure}" for name, output in outputs.items() if output.failure]
 
     def payload_bytes(self, settings: Settings) -> int:
-        return max(1 << 20, int(settings.workload["transfer"]))
+        return max(1 << 20, int(settings.workload["tasks"]) * int(settings.workload["transfer"]))
 
 
 def total(settings: Settings) -> int:
@@ -102,7 +102,8 @@ def _own(settings: Settings, source: str, name: str) -> str:
             "dir": MOUNT,
             "out": f"$OUT/writers.{name}",
             "data": source,
-            "keep": int(settings.workload["transfer"]),
+            "keep": tasks * int(settings.workload["transfer"]),
+            "own": 1,
             "count": tasks,
             "files": tasks if apart else 1,
             "block": int(settings.workload["transfer"]),

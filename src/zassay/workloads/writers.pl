@@ -1,7 +1,8 @@
 # Writers beside a measured read, or side by side on one pool. Put into the guest by zassay before a phase.
 # perl writers KEY=VALUE...
 #   dir out         where the files go, where the record goes
-#   data keep       the file or device whose first ``keep`` bytes are written again and again
+#   data keep own   the file or device whose first ``keep`` bytes are written again and again; own 1: each writer has a block of
+#                   them to itself and writes no other, as ior's tasks have a buffer each
 #   count files     how many writers, and how many files they have between them (as many: one each; 1: all share one)
 #   block           bytes of one write
 #   part stride     a writer's bytes in one piece, and from the start of one piece to that of its next
@@ -55,7 +56,7 @@ sub writer {
     $tell->('begin');
     while ( !$stop && ( !$o{total} || $moved < $o{total} ) ) {
         sysseek $h, place( $me, $at ), 0 if $at % $o{part} == 0;
-        my $got = syswrite $h, $data, $o{block}, $moved % ( $o{keep} - $o{block} + 1 );
+        my $got = syswrite $h, $data, $o{block}, $o{own} ? $me * $o{block} : $moved % ( $o{keep} - $o{block} + 1 );
         next if !defined $got && $!{EINTR};
         if ( !defined $got ) { $tell->( 'error', $! ); POSIX::_exit(1) }
         $moved += $got;

@@ -48,6 +48,7 @@ class Writers(Background):
             "out": f"$OUT/writers.{tag}",
             "data": source,
             "keep": max(MIB, block),
+            "own": 0,
             "count": count,
             "files": int(said.get("files") or count),
             "block": block,
