@@ -1,25 +1,14 @@
 # The blocks verb: how many further blocks a study needs, or what a pilot says about the next campaign.
 
-#' Data and primary contrasts of a study, prepared as for the verdicts but never decided.
-read_for_blocks <- function(study_dir, claims_path, schema) {
-  data <- read_dataset(file.path(study_dir, "dataset.csv"))
-  claims <- read_claims(claims_path, schema)
-  check_same_study(data, claims, claims_path)
-  data <- add_derived(data, claims$derived)
-  prepared <- lapply(claims$claims, prepare_claim_data, data = data, planned = planned_blocks(data, study_dir),
-                     lint = NULL)
-  list(data = data, prepared = prepared, blocks = length(data$blocks))
-}
-
 #' @return list for blocks.json; write it beside the dataset, so that rule and path of half-widths are in the bundle.
 further_for_study <- function(study_dir, claims_path, schema, least = STOP_LEAST, most = STOP_MOST) {
-  read <- read_for_blocks(study_dir, claims_path, schema)
+  read <- prepare_study(study_dir, claims_path, schema)
   c(list(study = basename(normalizePath(study_dir)), data_sha256 = read$data$sha256),
-    stopping_report(read$prepared, read$blocks, least, most))
+    stopping_report(read$prepared, length(read$data$blocks), least, most))
 }
 
 plan_for_study <- function(study_dir, claims_path, schema) {
-  read <- read_for_blocks(study_dir, claims_path, schema)
+  read <- prepare_study(study_dir, claims_path, schema)
   links <- primary_links(read$prepared)
   if (!length(links)) {
     abort(sprintf("%s: no primary contrast to plan for", study_dir),
@@ -34,7 +23,7 @@ plan_for_study <- function(study_dir, claims_path, schema) {
 plan_text <- function(plan) {
   wide <- plan$blocks[, .(text = paste(sprintf("%s %s", effect, either(blocks, cautious_blocks)), collapse = ", ")),
                       by = .(claim, link, pilot_blocks, sd)]
-  lines <- sprintf("%s %s: sd %s over %s; %s", wide$claim, wide$link, show_number(as.numeric(wide$sd)),
+  lines <- sprintf("%s: sd %s over %s; %s", trimws(paste(wide$claim, wide$link)), show_number(as.numeric(wide$sd)),
                    vapply(wide$pilot_blocks, count, "", noun = "block"), wide$text)
   runs <- plan$runs
   more <- ifelse(is.na(runs$best_runs), runs$note,

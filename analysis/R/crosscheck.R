@@ -32,6 +32,7 @@ why_not_mixed <- function(link) {
   if (length(link$arms)) return("groups without common blocks")
   if (length(one("metric")) > 1L) return("several metrics")
   if (length(one("stat")) > 1L || !link$terms[[1]]$stat %in% c("mean", "slope")) return("not a contrast of means or slopes")
+  if (length(one("transform")) > 1L) return("several transformations")
   if (length(one("runs")) > 1L || length(one("on")) > 1L || !is.null(link$terms[[1]]$on)) return("a slope on another metric")
 }
 
@@ -46,7 +47,8 @@ contrast_rows <- function(data, link) {
   name <- first$metric
   rows <- data$rows[metric == name & cell %in% weights$cell & status == "ok"]
   if (!is.null(first$runs)) rows <- rows[run %in% unlist(first$runs)]
-  rows <- rows[, .(y = if (link$scale == "log") log(value) else value, cell = factor(cell, levels = weights$cell),
+  how <- or_else(first$transform, link$scale)
+  rows <- rows[, .(y = transformed(value, how), cell = factor(cell, levels = weights$cell),
                    block = factor(block), position = position - mean(position), run = run - mean(run))]
   small <- if (nrow(rows) > MOST_RUNS && first$stat == "mean") boot_means(rows)
   list(data = or_else(small, rows), weights = weights$weight, stat = first$stat,
@@ -109,14 +111,15 @@ mixed_models <- function(data, outs) {
   lapply(outs, function(out) lapply(out$stats, function(s) lmer_contrast(data, s$link)))
 }
 
-#' Words for the estimates table: does the mixed model disagree by more than 10 % of the half-width?
+#' Words for the estimates table: does the mixed model disagree by more than 10 % of the half-width, and in what?
 crosscheck_note <- function(s, mixed) {
   if (is.na(mixed$estimate)) return(paste0("t over blocks alone: ", mixed$note))
   half <- diff(s$ci95) / 2
-  off <- abs(mixed$estimate - s$estimate) > 0.1 * half || abs((mixed$hi - mixed$lo) / 2 - half) > 0.1 * half
-  paste(c(if (off) "warning: differs from the t over blocks by more than 10 % of its half-width" else "agrees",
-          mixed$note[nzchar(mixed$note)]),
-        collapse = "; ")
+  moved <- abs(mixed$estimate - s$estimate) / half
+  wider <- (mixed$hi - mixed$lo) / 2 / half
+  said <- c(if (moved > 0.1) sprintf("warning: the estimate differs by %.0f %% of the half-width", 100 * moved),
+            if (abs(wider - 1) > 0.1) sprintf("warning: the half-width is %.2f times that of the t over blocks", wider))
+  paste(c(if (is.null(said)) "agrees" else said, mixed$note[nzchar(mixed$note)]), collapse = "; ")
 }
 
 #' Fill the lmer columns of the estimates that were not withheld.

@@ -67,13 +67,14 @@ without_block <- function(item, block) {
 
 changes_without_rows <- function(data, prepared, words, flagged) {
   data$rows <- data.table::copy(data$rows)
-  data$rows[flagged, c("status", "value") := list("invalid", NA_real_)]
+  data$rows[row %in% flagged, c("status", "value") := list("invalid", NA_real_)]
   data$cache <- new.env()
   again <- lapply(prepared, function(item) {
     if (!any(item$rows %in% flagged)) return(item)
     made <- prepare_claim_data(data, item$claim, item$planned, item$lint)
-    # Outliers of the same block leave no attrition: what is asked is what the rest would say.
+    # What is left out is not missing: what is asked is what the rest would say.
     made$planned <- max(made$n, 1L)
+    if (!is.null(made$units)) made$expected <- data.table::uniqueN(made$units$unit) / made$planned
     made
   })
   kept <- vapply(again, function(item) item$n >= MIN_BLOCKS, TRUE)

@@ -61,9 +61,9 @@ runs_by_block <- function(data, link) {
   parts <- lapply(link$terms, function(term) {
     cells <- match_cells(data, term$where)
     wanted <- term$metric
+    how <- or_else(term$transform, link$scale)
     rows <- data$rows[metric == wanted & cell %in% cells & status == "ok"]
-    rows[, .(y = term$weight * mean(if (link$scale == "log") log(value) else value), n = .N), by = .(block, run)][
-      n == length(cells)]
+    rows[, .(y = term$weight * mean(transformed(value, how)), n = .N), by = .(block, run)][n == length(cells)]
   })
   all <- data.table::rbindlist(parts)[, .(y = sum(y), n = .N), by = .(block, run)][n == length(parts)]
   wide <- data.table::dcast(all, block ~ run, value.var = "y")
@@ -85,14 +85,14 @@ raw_twin <- function(data, link) {
   fieller(x, y)
 }
 
-#' Where a replication should land if the source's own samples measured the same effect: needs published_samples.
-predicted <- function(link, s) {
-  samples <- link$samples
-  if (is.null(samples)) return(c(NA_real_, NA_real_))
-  a <- samples[[1]]
-  b <- samples[[2]]
-  source <- delta_log_ratio(a$mean, a$sd, a$n, b$mean, b$sd, b$n)
-  predict_replication(list(estimate = log(source$ratio), se = source$se, df = source$df), s)
+#' Where a replication of this precision should land if it measures the effect that the source printed with an interval
+#' (p +- t sqrt(se_pub^2 + se_rep^2)): needs published_ci and published_df.
+predicted <- function(claim, s) {
+  ci <- to_scale(claim$published_ci, claim$estimator$scale)
+  df <- claim$published_df
+  if (length(ci) != 2L || is.null(df) || is.na(s$link$published)) return(c(NA_real_, NA_real_))
+  source <- list(estimate = s$link$published, se = abs(diff(ci)) / 2 / stats::qt(0.975, df), df = df)
+  predict_replication(source, s)
 }
 
 #' Fill the columns of the twins for the estimates that were not withheld.
@@ -102,7 +102,7 @@ add_twins <- function(estimates, data, prepared, outs) {
     back <- function(x) exact(from_scale(x, s$link$scale))
     robust <- robust_twin(data, prepared[[id]]$claim, s)
     raw <- raw_twin(data, s$link)
-    ahead <- predicted(s$link, s)
+    ahead <- predicted(prepared[[id]]$claim, s)
     data.table::set(estimates, at, c("robust_estimate", "robust_lo", "robust_hi", "robust_note"),
                     list(back(robust$estimate), back(robust$lo), back(robust$hi), robust$note))
     data.table::set(estimates, at, c("predicted_lo", "predicted_hi"), list(back(ahead[1]), back(ahead[2])))

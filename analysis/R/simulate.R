@@ -9,7 +9,7 @@
 #' @return list: plan, rows (dataset.csv as data.table of text), facts, timing.
 simulate_study <- function(study_dir, scale = "smoke", blocks = 3L, seed = 1L, effects = NULL, class = "S") {
   plan <- simulate_plan(study_dir, scale, as.integer(blocks), as.integer(seed))
-  effects <- utils::modifyList(own_effects(plan$study), or_else(effects, list()))
+  effects <- merge_lists(own_effects(plan$study), effects)
   check_effects(effects, plan)
   boots <- plan_boots(plan)
   runs <- plan_runs(plan, boots, effects$runs)
@@ -39,7 +39,7 @@ check_effects <- function(effects, plan) {
 
 #' @return named list: one numeric vector per metric, over the runs.
 simulate_metrics <- function(plan, runs, means, effects) {
-  noise <- utils::modifyList(DEFAULT_NOISE, or_else(effects$noise, list()))
+  noise <- merge_lists(DEFAULT_NOISE, effects$noise)
   out <- lapply(plan$metrics, function(metric) {
     y <- simulate_metric(runs, means[[metric$name]], or_else(effects$metrics[[metric$name]], list()), noise,
                          or_else(effects$variant, "normal"), metric$unit)

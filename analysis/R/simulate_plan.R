@@ -21,10 +21,19 @@ expand_cells <- function(raw, scale) {
 study_at_scale <- function(raw, scale) {
   own <- or_else(raw$scales[[scale]], list())
   raw[c("only", "design")[c("only", "design") %in% names(own)]] <- own[intersect(c("only", "design"), names(own))]
-  raw$settings <- utils::modifyList(raw$settings, or_else(own$settings, list()))
-  raw$sizes <- utils::modifyList(raw$sizes, or_else(own$sizes, list()))
+  raw$settings <- merge_lists(raw$settings, own$settings)
+  raw$sizes <- merge_lists(raw$sizes, own$sizes)
   raw$exclude <- c(raw$exclude, own$exclude)
   raw
+}
+
+#' The patch over the base: mappings merged key by key, everything else, lists too, replaced.
+merge_lists <- function(base, patch) {
+  for (key in names(patch)) {
+    both <- is.list(patch[[key]]) && is.list(base[[key]]) && !is.null(names(patch[[key]])) && !is.null(names(base[[key]]))
+    base[[key]] <- if (both) merge_lists(base[[key]], patch[[key]]) else patch[[key]]
+  }
+  base
 }
 
 #' A bare list of levels is shorthand for the dataset property of the factor's name.
@@ -44,7 +53,7 @@ in_any <- function(grid, parts) {
 one_cell <- function(levels, factors, settings) {
   patches <- Map(function(name, level) factors[[name]][[level]], names(levels), levels)
   list(id = paste(gsub("[^A-Za-z0-9.+-]", "-", unlist(levels)), collapse = "_"), levels = levels,
-       settings = Reduce(utils::modifyList, lapply(patches, or_else, list()), settings))
+       settings = Reduce(merge_lists, patches, settings))
 }
 
 #' plan.json of a simulated campaign. The order of each block is shuffled from the seed.

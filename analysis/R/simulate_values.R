@@ -87,7 +87,7 @@ plan_runs <- function(plan, boots, runs = NULL) {
 #'
 #' @param spec list: `at` (effects with where, runs, ratio or set), trend (log per run), noise, variant.
 simulate_metric <- function(runs, means, spec, noise, variant, unit) {
-  noise <- utils::modifyList(noise, or_else(spec$noise, list()))
+  noise <- merge_lists(noise, spec$noise)
   centre <- if (is.null(spec$mean)) means[runs$at] else rep(spec$mean, nrow(runs))
   add <- rep(0, nrow(runs))
   for (effect in spec$at) {
@@ -119,7 +119,7 @@ matches <- function(runs, effect) {
 
 #' The variants of the generator (methods, self-check); a shift common to all cells leaves every contrast alone.
 run_noise <- function(runs, sd, variant) {
-  n <- nrow(runs)
+  n <- length(runs$run)
   switch(variant,
     normal = stats::rnorm(n, 0, sd),
     lognormal = stats::rnorm(n, 0, 0.35),
@@ -134,7 +134,7 @@ run_noise <- function(runs, sd, variant) {
 
 #' Runs of a boot that remember the one before.
 ar1_noise <- function(runs, sd, phi) {
-  z <- stats::rnorm(nrow(runs), 0, sd)
+  z <- stats::rnorm(length(runs$run), 0, sd)
   for (i in seq_along(z)[-1]) if (runs$run[i] > 1L) z[i] <- phi * z[i - 1] + sqrt(1 - phi^2) * z[i]
   z
 }
