@@ -107,7 +107,7 @@ def test_a_study_changes_an_option_by_its_full_name() -> None:
 @pytest.mark.parametrize(
     ("name", "properties", "says"),
     [
-        ("ext4", {"ext4.mount.comit": "5"}, "(did you mean mount.commit?)"),
+        ("ext4", {"ext4.mount.commits": "5"}, "(did you mean mount.commit?)"),
         ("ext3", {"ext3.mount.delalloc": "on"}, 'unknown option "mount.delalloc"'),
         ("ext4", {"ext5.mount.commit": "5"}, 'unknown filesystem "ext5"'),
         ("zfs", {"ext5.mount.commit": "5"}, 'unknown filesystem "ext5"'),

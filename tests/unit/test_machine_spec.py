@@ -111,5 +111,5 @@ def test_what_a_machine_cannot_be_is_told(tmp_path: Path, old: str, new: str, sa
 
 def test_a_machine_file_is_found_by_name(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "machines", tmp_path / "machines")
-    with pytest.raises(Problem, match='unknown machine "smal"'):
-        spec.load(tmp_path, "smal")
+    with pytest.raises(Problem, match='unknown machine "smalls"'):
+        spec.load(tmp_path, "smalls")

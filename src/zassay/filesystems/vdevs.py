@@ -49,7 +49,7 @@ def _head(where: str, layout: str, count: int) -> str:
         draid(where, layout, count)
         return layout
     if layout not in LAYOUTS:
-        raise Problem(f'{where}: "{layout}" is not known', f"legal values: {', '.join(LAYOUTS)}, draid[1-3][:Nd][:Nc][:Ns]")
+        raise Problem(f'{', '.join(LAYOUTS)}, or a draid such as draid2:4d:8c:1s")
     least = LAYOUTS[layout]
     if count < least or (layout == "single" and count > least):
         raise Problem(f"{where}: {layout} of {count} disks", "it takes 1" if layout == "single" else f"it takes {least} or more")
@@ -74,7 +74,7 @@ def draid(where: str, layout: str, count: int) -> tuple[int, int, int]:
     if children != count or data < 1 or data + parity + spares > count:
         raise Problem(
             f"{where}: {layout} of {count} disks",
-            "Nc is the number of disks, and Nd (data) + parity + Ns (spares) are not more than that",
+            "the number before c is that of the disks, and data (d), parity and spares (s) are not more together",
         )
     return parity, data, spares
 
