@@ -1,4 +1,4 @@
-# What the report is made of: the studies of the campaign, the claims of the whole catalogue, and copies of what it cites.
+# What the report is made of: the studies of the campaign, the claims of the whole catalogue, copies of what it cites.
 
 REPORT_INPUTS <- c(
   "dataset.csv" = "dataset", "estimates.csv" = "estimate", "verdicts.csv" = "estimate", "plan.json" = "plan",
@@ -31,7 +31,7 @@ read_asked <- function(studies, study) {
   list(
     name = study, folder = folder, claims = claims, setup = read_yaml_strict(file.path(folder, "study.yaml")),
     claims_sha256 = digest::digest(file = file.path(folder, "claims.yaml"), algo = "sha256"),
-    lines = claim_lines(file.path(folder, "claims.yaml"), vapply(claims$claims, `[[`, "", "id"))
+    lines = lines_of_claims(file.path(folder, "claims.yaml"), vapply(claims$claims, `[[`, "", "id"))
   )
 }
 
@@ -50,6 +50,7 @@ read_report <- function(results, names, studies, config) {
   order <- vapply(other, function(study) study$claims$source$id, "")
   page <- list(results = results, campaign = campaign, studies = measured, others = other[order(order)])
   page$claims <- all_claims(page)
+  page$audits <- all_audits(page)
   page
 }
 
@@ -102,17 +103,20 @@ source_at <- function(study) {
   at_line(cited_path(study, "claims.yaml"), lines[1], lines[2])
 }
 
+CITED_FILES <- c("claims.yaml", "study.yaml", "published.csv", "published.audit.yaml")
+
 #' Copy what the page cites to beside it, so that its links hold wherever the results folder goes.
 write_cited <- function(page, folder) {
   dir.create(folder, recursive = TRUE)
   for (study in c(page$studies, page$others)) copy_into(file.path(folder, study$name), study$folder,
-                                                        c("claims.yaml", "study.yaml", "published.csv"))
+                                                        CITED_FILES)
   for (image in unique(unlist(lapply(page$studies, `[[`, "images")))) {
     manifest <- manifest_path(page, image)
     if (file.exists(manifest)) copy_as(manifest, file.path(folder, "images", paste0(image, ".json")))
   }
   kept <- page$claims[, .(claim, study, source = source_id, verdict, detail, reason, from)]
   data.table::fwrite(kept, file.path(folder, "claims.csv"), quote = "auto", eol = "\n", qmethod = "double")
+  data.table::fwrite(page$audits, file.path(folder, "audit.csv"), quote = "auto", eol = "\n", qmethod = "double")
   data.table::fwrite(method_constants(), file.path(folder, "method.csv"), quote = "auto", eol = "\n")
   jsonlite::write_json(page$campaign, file.path(folder, "campaign.json"), auto_unbox = TRUE, pretty = TRUE)
 }

@@ -64,7 +64,7 @@ dated <- function(text) ifelse(nzchar(text), sprintf("<time>%s</time>", esc(text
 counted <- function(n, noun, source) sprintf("%s %s%s", num(n, source), noun, ifelse(n == 1, "", "s"))
 
 #' Lines on which the claims of claims.yaml begin and end, by claim.
-claim_lines <- function(path, ids) {
+lines_of_claims <- function(path, ids) {
   text <- readLines(path, encoding = "UTF-8", warn = FALSE)
   starts <- vapply(ids, function(id) {
     quoted <- gsub("([.])", "\\\\\\1", id)
