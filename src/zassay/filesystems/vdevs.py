@@ -49,7 +49,8 @@ def _head(where: str, layout: str, count: int) -> str:
         draid(where, layout, count)
         return layout
     if layout not in LAYOUTS:
-        raise Problem(f'{where}: "{layout}" is not known', f"legal values: {', '.join(LAYOUTS)}, or a draid such as draid2:4d:8c:1s")
+        legal = f"legal values: {', '.join(LAYOUTS)}, or a draid such as draid2:4d:8c:1s"
+        raise Problem(f'{where}: "{layout}" is not known', legal)
     least = LAYOUTS[layout]
     if count < least or (layout == "single" and count > least):
         raise Problem(f"{where}: {layout} of {count} disks", "it takes 1" if layout == "single" else f"it takes {least} or more")
