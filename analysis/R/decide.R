@@ -36,10 +36,12 @@ link_statistics <- function(prepared) {
   claim <- prepared$claim
   margin <- if (claim$type == "eq") abs(to_scale(claim$margin, claim$estimator$scale)) else NA_real_
   lapply(prepared$links, function(link) {
-    s <- one_statistic(link)
+    s <- respect_bound(one_statistic(link), bound_side(link))
     s$link <- link
     s$margin <- margin
+    # Neither side of an equality can be shown where the other end is open.
     if (claim$type == "eq") s$tost <- tost(s$estimate, s$se, s$df, link$null, margin)
+    if (claim$type == "eq" && nzchar(bound_side(link))) s$tost$p <- 1
     s
   })
 }
@@ -89,7 +91,7 @@ decide_all <- function(prepared) {
   adjusted <- adjust_by_family(p, prepared)
   Map(function(item, stop, s, test, p_adj) {
     out <- if (is.null(stop)) decide(item, s, test, p_adj) else stop
-    out <- respect_censoring(out, item, s)
+    out <- say_censoring(out, item)
     if (item$claim$exploratory && is.null(stop)) out <- verdict("EXPLORATORY", "exploratory")
     c(out, list(stats = s, p = or_else(test$p, NA_real_), p_adj = p_adj))
   }, prepared, early, stats, ps, adjusted)
@@ -144,7 +146,7 @@ decide_two_sided <- function(claim, stats, p_adj, negligible) {
 decide_equal <- function(stats, p_adj) {
   if (p_adj < ALPHA) return(verdict("REPLICATED", ""))
   outside <- vapply(stats, function(s) {
-    range <- t_range(s$estimate, s$se, s$df, 1 - ALPHA / length(stats))
+    range <- bounded(t_range(s$estimate, s$se, s$df, 1 - ALPHA / length(stats)), bound_side(s$link))
     disjoint(range, s$link$null - s$margin, s$link$null + s$margin)
   }, TRUE)
   if (any(outside)) verdict("NOT REPLICATED", "contradicted") else verdict("INCONCLUSIVE", "interval")
@@ -170,15 +172,32 @@ decide_lint <- function(lint) {
   verdict("NOT REPLICATED", "contradicted", held = sum(lint$pass), of = nrow(lint))
 }
 
-#' A capped run gives a bound: only what holds at the bound may be decided.
-respect_censoring <- function(out, item, stats) {
-  sides <- unique(Filter(nzchar, vapply(item$links, function(link) or_else(link$censored, ""), "")))
-  if (!length(sides) || is.null(stats)) return(out)
-  above <- all(vapply(stats, function(s) s$estimate > s$link$null, TRUE))
-  below <- all(vapply(stats, function(s) s$estimate < s$link$null, TRUE))
-  holds <- identical(sides, "lower") && above || identical(sides, "upper") && below
-  decided <- out$verdict == "REPLICATED" && item$claim$type != "eq" || out$detail == "contradicted"
-  if (holds && decided) out else verdict("INCONCLUSIVE", "censored")
+#' A run that was cut off bounds an estimate from one side: nothing is excluded beyond the other, nor tested there.
+#'
+#' @param side "", "lower" (the truth lies above), "upper" or "both".
+respect_bound <- function(s, side) {
+  if (!nzchar(side)) return(s)
+  s$ci95 <- bounded(s$ci95, side)
+  s$ci90 <- bounded(s$ci90, side)
+  if (side != "upper") s$p_less <- 1
+  if (side != "lower") s$p_greater <- 1
+  s$p <- min(1, 2 * min(s$p_less, s$p_greater))
+  s
+}
+
+bounded <- function(range, side) {
+  if (side %in% c("lower", "both")) range[2] <- Inf
+  if (side %in% c("upper", "both")) range[1] <- -Inf
+  range
+}
+
+bound_side <- function(link) or_else(link$censored, "")
+
+#' What is left open because runs were cut off says so.
+say_censoring <- function(out, item) {
+  censored <- any(nzchar(vapply(item$links, bound_side, "")))
+  if (censored && out$verdict == "INCONCLUSIVE" && out$detail == "interval") out$detail <- "censored"
+  out
 }
 
 #' Magnitude, a field of its own: consistent, different, undetermined, or not assessable.

@@ -28,7 +28,23 @@ estimate_rows <- function(item, out) {
   if (claim$type == "lint") return(lint_row(item))
   if (!is.null(item$units)) return(predicate_rows(item))
   stats <- if (is.null(out$stats)) link_statistics(item) else out$stats
-  data.table::rbindlist(lapply(stats, function(s) link_row(claim, s, out)))
+  rows <- lapply(stats, function(s) link_row(claim, s, out))
+  data.table::rbindlist(c(rows, lapply(item$also, beside_row, claim = claim)))
+}
+
+BESIDE <- "beside: "
+
+#' What is reported beside a claim: an interval, and nothing that decides.
+beside_row <- function(link, claim) {
+  s <- respect_bound(one_statistic(link), bound_side(link))
+  back <- function(x) exact(from_scale(x, claim$estimator$scale))
+  estimate_row(
+    claim = claim$id, link = paste0(BESIDE, link$id), scale = claim$estimator$scale, estimate = back(s$estimate),
+    se = exact(s$se), df = exact(s$df), ci95_lo = back(s$ci95[1]), ci95_hi = back(s$ci95[2]), ci90_lo = back(s$ci90[1]),
+    ci90_hi = back(s$ci90[2]), n_blocks = exact(s$n), n_units = exact(s$n),
+    blocks_used = paste(names(link$d), collapse = ";"), sd_floor_used = flag(s$floor_used),
+    method = "reported beside the claim, and decides nothing"
+  )
 }
 
 lint_row <- function(item) {

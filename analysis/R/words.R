@@ -2,13 +2,18 @@
 
 CLASS_WORDS <- c(S = "synthetic", E = "emulated", V = "virtualised", B = "bare metal")
 
-#' Why a verdict is what it is, in one sentence.
+#' Why a verdict is what it is, in one sentence, and what it was asked without.
 reason_sentence <- function(item, out) {
+  without <- if (!is.null(item$claim$lacking)) sprintf(" Asked without %s, which the data lack.", item$claim$lacking)
+  paste0(main_sentence(item, out), without)
+}
+
+main_sentence <- function(item, out) {
   claim <- item$claim
   switch(out$detail,
     "class" = class_sentence(item),
     "no data" = sprintf("No valid measurement of what this claim needs%s.", item$why),
-    "absent" = sprintf("The data lack what this claim needs: %s.", item$absent),
+    "absent" = sprintf("The data lack what this claim needs: %s%s.", item$absent, because(claim$estimator$reason)),
     "no estimator" = sprintf("%s.", or_else(claim$estimator$reason, "Nothing in this project can decide it")),
     "n" = sprintf("Only %s complete; three are the least that can decide a claim.", count(item$n, "block")),
     "attrition" = attrition_sentence(item),
@@ -19,6 +24,8 @@ reason_sentence <- function(item, out) {
     else interval_sentence(claim, out)
   )
 }
+
+because <- function(reason) if (is.null(reason)) "" else sprintf(" (%s)", reason)
 
 count <- function(n, noun) sprintf("%d %s%s", n, noun, if (n == 1) "" else "s")
 
@@ -99,8 +106,9 @@ verdict_clause <- function(claim, out, worst, scale) {
 
 show_p <- function(p) if (is.na(p)) "not available" else if (p < 1e-4) "< 0.0001" else sprintf("= %.4f", p)
 
-#' The link on which the claim turns: the least favourable one.
+#' The link on which the claim turns: the least favourable one; the most favourable where one is enough.
 deciding_link <- function(claim, stats) {
+  if (claim$combine == "any") return(which.min(vapply(stats, side_p, 0, direction = claim$direction)))
   if (claim$type == "eq") return(which.max(vapply(stats, function(s) abs(s$estimate - s$link$null), 0)))
   which.max(vapply(stats, side_p, 0, direction = claim$direction))
 }

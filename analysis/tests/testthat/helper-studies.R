@@ -25,3 +25,16 @@ expect_verdicts <- function(found, wanted) {
   have <- stats::setNames(found$verdict, found$claim)
   testthat::expect_equal(have[names(wanted)], wanted)
 }
+
+#' Simulate, change rows of the dataset if asked, and decide.
+#'
+#' @param change function of the rows; `claims` another claims.yaml.
+#' @return estimates and verdicts, as of estimate_study().
+simulated_study <- function(study, effects, class = "V", blocks = 6L, scale = "lab", seed = 1L, change = identity,
+                            claims = file.path(ROOT, "studies", study, "claims.yaml")) {
+  made <- simulate_study(file.path(ROOT, "studies", study), scale, blocks, seed, effects = effects, class = class)
+  made$rows <- change(made$rows)
+  dir <- write_simulated(made, tempfile("simulated-"), raw = FALSE)
+  on.exit(unlink(dir, recursive = TRUE))
+  estimate_study(dir, claims, file.path(SCHEMAS, "claims.schema.yaml"))
+}
