@@ -67,7 +67,7 @@ def facts_script(filesystem: Filesystem) -> str:
 
 def procedure_digest(settings: Settings) -> str:
     """What is done to a guest under these settings, as a digest: when our scripts change, a record is of something else."""
-    filesystem = filesystems.get(settings.filesystem)
+    filesystem = filesystems.of(settings)
     phases = workloads.steps(settings, filesystem, "SOURCE")
     # One word for all disks of the commonest pool; the words of others tell which disk goes where.
     devices = ["POOL"] if len(disks.roles(settings.pool)) == 1 else disks.roles(settings.pool)
@@ -157,7 +157,7 @@ def _text(data: bytes) -> str:
 def prepare(run: Run) -> None:
     """Set the clock, write down what this guest is, make the filesystem."""
     settings = run.cell.settings
-    filesystem = filesystems.get(settings.filesystem)
+    filesystem = filesystems.of(settings)
     devices = [disks.device(role) for role in disks.roles(settings.pool)]
     if scheduling := scheduler.script(settings):
         with run.named("scheduler"):
@@ -183,7 +183,7 @@ def start_sampling(run: Run) -> None:
 def work(run: Run) -> None:
     """The workload's phases, each its own step; the host's clock and load are read around the whole for their gates."""
     settings = run.cell.settings
-    filesystem = filesystems.get(settings.filesystem)
+    filesystem = filesystems.of(settings)
     source = f"/dev/disk/by-id/virtio-{run.source_serial}"
     load = hostload.read(run.guest.pid)
     with run.named("clock-before"):
@@ -228,7 +228,7 @@ def _clocks(run: Run) -> tuple[float, float]:
 
 def collect(run: Run) -> None:
     """Stop the sampler, let the filesystem account for itself, bring the guest's files out."""
-    filesystem = filesystems.get(run.cell.settings.filesystem)
+    filesystem = filesystems.of(run.cell.settings)
     stop = _beside(run.cell.settings)[1]
     with run.named("after"):
         run.do(

@@ -69,7 +69,7 @@ class RunFiles:
 
     @cached_property
     def filesystem(self) -> Filesystem:
-        return filesystems.get(str(self.settings["filesystem"]))
+        return filesystems.of(self.plan)
 
     @cached_property
     def spans(self) -> list[Span]:

@@ -57,7 +57,7 @@ def _plug_ins(root: Path, where: str, scale: Scale, settings: Settings) -> None:
     # Plug-ins know the types of a study, so a study can look for them only once it is there itself.
     from zassay import collectors, filesystems, payloads, workloads
 
-    filesystem = _named(where, lambda: filesystems.get(settings.filesystem))
+    filesystem = _named(where, lambda: filesystems.of(settings))
     _named(where, lambda: workloads.get(str(settings.workload["tool"])))
     _named(where, lambda: payloads.get(str(settings.payload["name"])))
     known = registry.every(collectors, collectors.Collector)

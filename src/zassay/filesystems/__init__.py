@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from zassay import registry
+from zassay.errors import unknown
 from zassay.study import Settings
 
 MOUNT = "/mnt/zassay"
@@ -75,3 +76,13 @@ def get(name: str) -> Filesystem:
     import zassay.filesystems as package
 
     return registry.find(package, Filesystem, name, "settings.filesystem", "filesystem")()  # type: ignore[type-abstract]
+
+
+def of(settings: Settings) -> Filesystem:
+    """The filesystem of a cell, by the path on which its workload reaches it."""
+    from zassay.filesystems import nfs
+
+    under = get(settings.filesystem)
+    if settings.path not in ("", nfs.LOCAL, nfs.NFS):
+        raise unknown("settings.path", "path", settings.path, (nfs.LOCAL, nfs.NFS))
+    return nfs.OverNfs(under) if settings.path == nfs.NFS else under
