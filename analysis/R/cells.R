@@ -89,7 +89,9 @@ transformed <- function(x, transform) switch(transform, log = log(x), log1m = lo
 
 #' A time that was cut off is a lower bound; of what else such a run measured, nothing is known.
 bound_of <- function(data, used, term) {
-  cut <- grepl("capped", used$flags, fixed = TRUE) | paste(used$cell, used$block, used$run) %in% cut_off_runs(data)
+  known <- cut_off_runs(data)
+  cut <- grepl("capped", used$flags, fixed = TRUE)
+  if (length(known)) cut <- cut | paste(used$cell, used$block, used$run) %in% known
   ifelse(cut, if (term$stat == "mean") ifelse(used$unit == "s", "lower", "both") else "both", "")
 }
 

@@ -83,7 +83,7 @@ trace_back <- function(from, end) {
 
 #' SNIA steady state over a window of rounds: range at most 20 % of the mean, drift along the fitted line at most 10 %.
 snia_steady <- function(y) {
-  slope <- unname(stats::coef(stats::lm(y ~ seq_along(y)))[2])
+  slope <- ols_slope(y)
   if (abs(slope) < 1e-12 * max(abs(y))) slope <- 0
   range <- (max(y) - min(y)) / mean(y)
   excursion <- abs(slope) * (length(y) - 1) / mean(y)
