@@ -29,4 +29,13 @@ def main(args: argparse.Namespace) -> None:
         raise Problem(f"{args.table}: no such file", "expected a CSV file with one heading line")
     script = project_root() / "analysis" / "exec" / "audit"
     argv = [*RSCRIPT, str(script), f"--format={args.format}", *(["--all"] if args.all else []), str(args.table.resolve())]
-    print(run(argv, deadline_s=DEADLINE_S, cwd=args.table.resolve().parent, env={"LC_ALL": "C.UTF-8"}).out, end="")
+    done = run(argv, deadline_s=DEADLINE_S, cwd=args.table.resolve().parent, env={"LC_ALL": "C.UTF-8"}, check=False)
+    if done.code:
+        raise _problem(done.out)
+    print(done.out, end="")
+
+
+def _problem(said: str) -> Problem:
+    """R's own message (what is wrong and where, then what was expected), without the command that nobody typed."""
+    first, *rest = said.removeprefix("error: ").splitlines() or ["R ended without a word"]
+    return Problem(first, "\n".join(line.removeprefix("ℹ ") for line in rest))

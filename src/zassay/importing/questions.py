@@ -11,6 +11,7 @@ import yaml
 from zassay import files
 from zassay.errors import Problem
 
+STUDIES, CONFIG = "studies", "config.yaml"
 SOURCE = "S99"
 NO_SOURCE = {"title": "data from outside", "author": "not stated", "date": "not stated"}
 COUNTS = ("B", "count", "x")
@@ -28,6 +29,12 @@ def write(folder: Path, planned: dict[str, Any], about: dict[str, Any], claims: 
     if not claims.is_file():
         raise Problem(f"{claims}: no such file", "expected a claims.yaml, as in studies/")
     shutil.copyfile(claims, folder / "claims.yaml")
+
+
+def write_config(path: Path, planned: dict[str, Any], about: dict[str, Any]) -> None:
+    """What the report says of the campaign."""
+    authors = [about.get("source", {}).get("author", NO_SOURCE["author"])]
+    _yaml(path, {"campaign": {"name": planned["study"], "version": "0.1.0", "title": planned["title"], "authors": authors}})
 
 
 def _yaml(path: Path, value: object) -> None:
