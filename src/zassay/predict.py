@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from zassay import workloads
 from zassay.campaign import Campaign, cache_dir
@@ -16,10 +17,19 @@ OVERHEAD_S = {"tcg": 7.0, "kvm": 3.0}
 
 
 def prior_s(settings: Settings, accel: str) -> float:
-    """Seconds for one boot of a cell on a host that has not measured it: no faster than the slowest disk of its pool allows."""
-    limits = [int(settings.machine["disks"].get(role, {}).get("bytes_per_s", 0)) for role in settings.pool["disks"]]
-    moved = workloads.get(str(settings.workload["tool"])).moved_bytes(settings)
-    return OVERHEAD_S[accel] + moved / min([RATE[accel], *filter(None, limits)])
+    """Seconds for one boot of a cell on a host that has not measured it: no faster than the disks of its pool allow."""
+    workload = workloads.get(str(settings.workload["tool"]))
+    pool = [settings.machine["disks"].get(role, {}) for role in settings.pool["disks"]]
+    rate = min([RATE[accel], *(int(disk["bytes_per_s"]) for disk in pool if disk.get("bytes_per_s"))])
+    scattered = workload.scattered(settings) * max(operation_s(disk) for disk in pool)
+    return OVERHEAD_S[accel] + workload.moved_bytes(settings) / rate + scattered
+
+
+def operation_s(disk: Mapping[str, Any]) -> float:
+    """Seconds of one operation at a random place: half a turn and the mean of the shortest and the longest seek, or a limit."""
+    if model := disk.get("rotation"):
+        return float(30 / model["rpm"] + (model["track_seek_s"] + model["full_seek_s"]) / 2)
+    return 1 / disk["operations_per_s"] if disk.get("operations_per_s") else 0.0
 
 
 def accelerator(campaign: Campaign) -> str:

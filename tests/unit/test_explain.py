@@ -47,19 +47,19 @@ def test_every_study_is_explained_at_every_scale(name: str, scale: str, capsys: 
 
 
 def test_levels_that_a_scale_leaves_out_stand_in_brackets(capsys: pytest.CaptureFixture[str]) -> None:
-    smoke, lab = (explained(capsys, "zfs-on-linux", "--scale", scale, "--accel", "kvm") for scale in ("smoke", "lab"))
+    smoke, paper = (explained(capsys, "zfs-on-linux", "--scale", scale, "--accel", "kvm") for scale in ("smoke", "paper"))
     assert re.search(r"protocol +improved, \(as_published\)$", smoke, re.MULTILINE)
-    assert re.search(r"protocol +improved, as_published$", lab, re.MULTILINE)
+    assert re.search(r"protocol +improved, as_published$", paper, re.MULTILINE)
     assert "left out at this scale" in smoke
-    assert "left out at this scale" not in lab
+    assert "left out at this scale" not in paper
 
 
 def test_the_parts_of_a_study_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
-    """Cells stand under what they do, with the amounts as the study calls them."""
+    """Cells stand under what they do, with amounts in bytes and as ratios."""
     said = explained(capsys, "zfs-on-linux", "--scale", "lab", "--accel", "kvm")
     headings = re.findall(r"^  (\S+): (.+)$", said, re.MULTILINE)
     assert [tool for tool, _ in headings] == ["bonnie", "parallel-writers", "fio", "fio"]
-    assert "size 16 GiB (data)" in dict(headings[:1])["bonnie"]
+    assert "size 8 GiB (8 × arc)" in dict(headings[:1])["bonnie"]
 
 
 def test_what_was_measured_is_no_guess(capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,6 +94,17 @@ def test_no_disk_is_faster_than_its_limit() -> None:
     disks = {role: {**disk, "bytes_per_s": 1 << 20} for role, disk in free.machine["disks"].items()}
     slow = dataclasses.replace(free, machine={**free.machine, "disks": disks})
     assert predict.prior_s(slow, "kvm") > 20 * predict.prior_s(free, "kvm")
+
+
+def test_a_rotating_disk_takes_its_time_for_each_place() -> None:
+    """A 7200/min disk: half a turn and the mean seek are 12 ms, so 8192 random reads take a minute and a half and more."""
+    disk = {"rotation": {"rpm": 7200, "track_seek_s": 0.001, "full_seek_s": 0.015}}
+    assert predict.operation_s(disk) == pytest.approx(1 / 240 + 0.008)
+    assert predict.operation_s({"operations_per_s": 500}) == pytest.approx(0.002)
+    assert predict.operation_s({}) == 0
+    turning = cell_of("zfs-on-linux", "lab", "slog").settings
+    still = dataclasses.replace(turning, machine={**turning.machine, "disks": {}})
+    assert predict.prior_s(turning, "kvm") - predict.prior_s(still, "kvm") > 8192 * 0.012
 
 
 @pytest.mark.parametrize(("name", "scale"), EACH)

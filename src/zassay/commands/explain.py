@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from zassay import campaign, predict, schema, study
 from zassay.study import Cell
 from zassay.units import show_bytes, show_seconds
 
 WIDTH = 110
+LEAST_DATA = 2 << 20  # less is a block
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +60,7 @@ def _cells(what: study.Study, setup: campaign.Campaign, accel: str) -> None:
     size = f"{machine.cpus} CPUs, {show_bytes(machine.memory)}"
     print(f"\n{len(what.cells)} cells × {blocks} blocks on machine {machine.name} ({size}):")
     width = max(len(cell.id) for cell in what.cells)
-    for heading, cells in _parts(what, setup.scale.scope).items():
+    for heading, cells in _parts(what).items():
         print(f"  {heading}")
         for cell in cells:
             guess = "" if cell.id in measured else " (a guess)"
@@ -69,24 +70,23 @@ def _cells(what: study.Study, setup: campaign.Campaign, accel: str) -> None:
     print(f"\npredicted with {accel}: {whole} ({basis})")
 
 
-def _parts(what: study.Study, scope: Collection[str]) -> dict[str, list[Cell]]:
+def _parts(what: study.Study) -> dict[str, list[Cell]]:
     """Cells by what they do, in the order of the study."""
-    own = {name: size for name, size in what.sizes.items() if name not in scope}
     found: dict[str, list[Cell]] = {}
     for cell in what.cells:
-        found.setdefault(heading(cell, own), []).append(cell)
+        found.setdefault(heading(cell, what.sizes["arc"]), []).append(cell)
     return found
 
 
-def heading(cell: Cell, sizes: dict[str, int]) -> str:
-    """The workload and its words, sizes also as the study calls them."""
+def heading(cell: Cell, arc: int) -> str:
+    """The workload and its words."""
     words = dict(cell.settings.workload)
     tool = words.pop("tool")
-    return f"{tool}: {', '.join(f'{key} {_amount(key, value, sizes)}' for key, value in words.items())}"
+    return f"{tool}: {', '.join(f'{key} {_amount(key, value, arc)}' for key, value in words.items())}"
 
 
-def _amount(key: str, value: int | str, sizes: dict[str, int]) -> str:
+def _amount(key: str, value: int | str, arc: int) -> str:
+    """Sizes of data as a ratio too; numbers below 1024 are counts."""
     if isinstance(value, str) or value < 1024 or key.endswith("_s"):
         return str(value)
-    names = [name for name, size in sizes.items() if size == value]
-    return show_bytes(value) + (f" ({names[0]})" if names else "")
+    return show_bytes(value) + (f" ({value / arc:.3g} × arc)" if value >= LEAST_DATA else "")

@@ -114,6 +114,10 @@ class Workload(ABC):
         wanted = self.wanted_bytes(settings)
         return sum(wanted.get(span.name, 0) * (2 if span.moves == BOTH else 1) for span in self.spans(settings))
 
+    def scattered(self, settings: Settings) -> int:
+        """About how many operations it asks of the disks at random places, in all its runs."""
+        return 0
+
     def failures(self, run: RunFiles) -> list[str]:
         """Errors that the tool tells in its own output, whatever its exit code was."""
         return []

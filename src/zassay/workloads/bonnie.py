@@ -91,6 +91,9 @@ class BonnieRuns(Workload):
     def wanted_bytes(self, settings: Settings) -> dict[str, int]:
         return {span.name: int(settings.workload["size"]) for span in self.spans(settings) if span.phase != "random_seeks"}
 
+    def scattered(self, settings: Settings) -> int:
+        return runs(settings) * int(settings.workload.get("seeks", SEEKS))
+
     def failures(self, run: RunFiles) -> list[str]:
         """Each phase has a result or a word that it was too fast: one that is empty was not made."""
         missing = []

@@ -20,6 +20,7 @@ from zassay.workloads.shell import WARM, cache_phases, counters, deadline, timed
 
 FILE = f"{MOUNT}/fio.dat"
 LAYOUT_BLOCK = 1 << 20
+BLOCK = 128 << 10
 # Chunks that every compressor sees whole, far below any record size.
 CHUNK = 4096
 DIRECTIONS = {"read": READ, "randread": READ, "write": WRITE, "randwrite": WRITE, "rw": BOTH, "randrw": BOTH}
@@ -85,6 +86,10 @@ class FioRuns(Workload):
 
     def moved_bytes(self, settings: Settings) -> int:
         return int(settings.workload["size"]) * (2 if settings.cache == WARM else 1) + super().moved_bytes(settings)
+
+    def scattered(self, settings: Settings) -> int:
+        block = int(settings.workload.get("block", BLOCK))
+        return sum(self.wanted_bytes(settings).values()) // block if str(settings.workload["rw"]).startswith("rand") else 0
 
     def failures(self, run: RunFiles) -> list[str]:
         found = {name: read(run.text(f"fio.{name}.json")) for name in ("layout", *(span.name for span in run.spans))}
@@ -220,7 +225,7 @@ def job(settings: Settings, way: str, over: dict[str, int | str]) -> str:
         "filename": FILE,
         "size": said["size"],
         "rw": way,
-        "bs": said.get("block", 128 << 10),
+        "bs": said.get("block", BLOCK),
         "ioengine": said.get("engine", "psync"),
         "iodepth": said.get("depth", 1),
         "numjobs": said.get("jobs", 1),
