@@ -198,7 +198,7 @@ def _dataset(run: RunFiles, span: Span) -> int | None:
 def _network(run: RunFiles, span: Span) -> int | None:
     if not run.snapped(span, "dev"):
         return None
-    before, after = (sum(readers.network(text).values()) for text in run.snaps(span, "dev"))
+    before, after = map(readers.network, run.snaps(span, "dev"))
     return after - before
 
 

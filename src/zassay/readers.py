@@ -91,18 +91,23 @@ def dataset_kstat(text: str) -> dict[str, int]:
 _INTERFACE = re.compile(r" *(\S+): *(\d+)((?: +\d+){15})", re.ASCII)
 
 
-def network(text: str) -> dict[str, int]:
-    """``/proc/net/dev``: bytes received and sent by interface; what goes over the loopback is counted once."""
+def network(text: str) -> int:
+    """Bytes over all interfaces, by ``/proc/net/dev``; what goes over the loopback is counted once."""
+    return sum(received + (0 if name == "lo" else sent) for name, (received, sent) in interfaces(text).items())
+
+
+def interfaces(text: str) -> dict[str, tuple[int, int]]:
+    """Bytes (received, sent) by interface."""
     lines = _whole_lines(text, "network")
     if len(lines) < 3 or "|bytes" not in lines[1]:
         raise Unreadable("network: no header")
-    found: dict[str, int] = {}
+    found: dict[str, tuple[int, int]] = {}
     for line in lines[2:]:
         match = _INTERFACE.fullmatch(line)
         if not match or match.group(1) in found:
             raise Unreadable(f"network: {line!r}")
         name, received, rest = match.groups()
-        found[name] = int(received) + (0 if name == "lo" else int(rest.split()[7]))
+        found[name] = int(received), int(rest.split()[7])
     return found
 
 

@@ -15,7 +15,7 @@ from zassay.study import settings_of
 from zassay.workloads import WRITE, Span, telemetry
 
 MIB = 1 << 20
-SPAN = Span("seq_block_write", 1, WRITE, alone=False, tagged=("a", "b"))
+SPAN = Span("a", 1, WRITE, alone=False)
 NAMES = ["arc", "dataset", "txgs", "contention", "disk"]
 SETTINGS: dict[str, Any] = dict.fromkeys(("image", "filesystem", "protocol"), "x") | {
     key: {} for key in ("pool", "properties", "tunables", "payload", "workload", "machine")
@@ -56,7 +56,7 @@ def made(
         lines.append(f"# {100 + index * step:.2f}\n" + "".join(f"= {k} {len(v)}\n{v}\n" for k, v in parts.items()))
     (guest / "samples").write_text("".join(lines))
     cpu = "cpu 1 1 1 1 1 1 1 1 1 1"
-    (guest / "marks").write_text(f"a 100.00 1.000000 {cpu}\nb {100 + len(rates) * step:.2f} 9.000000 {cpu}\n")
+    (guest / "marks").write_text(f"a_start 100.00 1.000000 {cpu}\na_end {100 + len(rates) * step:.2f} 9.000000 {cpu}\n")
     waits = "".join(f"     {each}.000,{each},,lock:contention_begin,9,100.00,,\n" for each in range(1, len(rates) + 1))
     (guest / "contention").write_text(f"# started\n{waits}")
     (guest / "contention.start").write_text("100.00\n")
@@ -109,7 +109,7 @@ def test_without_a_stall_there_is_no_share_of_it(tmp_path: Path) -> None:
 
 def test_samples_outside_the_stretch_do_not_count(tmp_path: Path) -> None:
     run = made(tmp_path, [10] * 6 + [500] * 6, full_from=99, syncing=())
-    marks = (tmp_path / "guest" / "marks").read_text().replace("b 112.00", "b 106.00")
+    marks = (tmp_path / "guest" / "marks").read_text().replace("a_end 112.00", "a_end 106.00")
     (tmp_path / "guest" / "marks").write_text(marks)
     assert telemetry.metrics(run, SPAN)["bytes_filling"] == 60 * MIB
 

@@ -7,12 +7,30 @@ what reads it is by name, so that counters which one system lacks are missing an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zassay.readers import Sample
+
+if TYPE_CHECKING:
+    from zassay.record import RunFiles
 
 SAMPLER = Path(__file__).with_name("sampler.pl")
 PIDS = "/run/zassay/collector"
 END_S = 20
+
+
+@dataclass(frozen=True)
+class Point:
+    """One value of a series at a moment (s of the guest's uptime); of a span (unit s) the moment that it began."""
+
+    uptime: float
+    series: str
+    value: float
+    unit: str
 
 
 class Collector:
@@ -32,6 +50,25 @@ class Collector:
 
     def stop(self) -> str:
         return ""
+
+    def series(self, run: RunFiles, seen: list[Sample]) -> Iterator[Point]:
+        """What figures may draw (docs/series.md) of these samples, of which the first is the last before the stretch."""
+        return iter(())
+
+
+def levels(seen: list[Sample], spec: str, read: Callable[[str], Mapping[str, float]], unit: str) -> Iterator[Point]:
+    """What a source said at each sample; one that was cut off says nothing."""
+    for sample in seen[1:]:
+        if spec in sample.parts:
+            yield from (Point(sample.uptime, name, value, unit) for name, value in read(sample.parts[spec]).items())
+
+
+def rates(seen: list[Sample], spec: str, read: Callable[[str], Mapping[str, float]], unit: str) -> Iterator[Point]:
+    """The growth of counters between each sample and the next, per second."""
+    counted = [(sample.uptime, read(sample.parts[spec])) for sample in seen if spec in sample.parts]
+    for (start, before), (end, after) in pairwise(counted):
+        if end > start:
+            yield from (Point(end, name, (after[name] - before[name]) / (end - start), unit) for name in after if name in before)
 
 
 def beside(name: str, command: str) -> str:

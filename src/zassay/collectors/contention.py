@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from zassay.collectors import Collector, beside, ended
-from zassay.readers import Unreadable
+from zassay.collectors import Collector, Point, beside, ended
+from zassay.readers import Sample, Unreadable
+
+if TYPE_CHECKING:
+    from zassay.record import RunFiles
 
 FILE = "contention"
 BEGIN = "lock:contention_begin"
@@ -24,6 +30,14 @@ class Contention(Collector):
 
     def stop(self) -> str:
         return ended(self.name, "INT")
+
+    def series(self, run: RunFiles, seen: list[Sample]) -> Iterator[Point]:
+        if not run.has(FILE):
+            return
+        waits = counts(run.text(FILE), run.text(f"{FILE}.start"))
+        for (start, _), (end, number) in pairwise(waits):
+            if seen[0].uptime < end <= seen[-1].uptime and end > start:
+                yield Point(end, "lock_contentions", number / (end - start), "1/s")
 
 
 def counts(text: str, start: str) -> list[tuple[float, int]]:

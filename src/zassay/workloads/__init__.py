@@ -7,6 +7,7 @@ is counted is counted between the two marks of a span. What else happens meanwhi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,8 +41,7 @@ class Span:
     """A measured stretch of one run, between two marks.
 
     ``whole``: it moved all the data there are, and no cache may have served it. ``alone``: it began and ended with a
-    process, so that what the kernel counts for processes is the tool's. ``tagged`` is for tools whose marks are set from
-    within: the names of the marks and snapshots then say another thing than the span's.
+    process, so that what the kernel counts for processes is the tool's.
     """
 
     phase: str
@@ -49,7 +49,6 @@ class Span:
     moves: str = READ
     whole: bool = False
     alone: bool = True
-    tagged: tuple[str, str] = ("", "")
 
     @property
     def name(self) -> str:
@@ -57,7 +56,7 @@ class Span:
 
     @property
     def marks(self) -> tuple[str, str]:
-        return self.tagged if any(self.tagged) else (f"{self.name}_start", f"{self.name}_end")
+        return f"{self.name}_start", f"{self.name}_end"
 
 
 @dataclass(frozen=True)
@@ -153,6 +152,10 @@ class Workload(ABC):
     def pace(self, run: RunFiles, span: Span) -> Pace:
         """How long and how hard the tool itself says that it worked; its start and end are no part of the work."""
         return Pace(run.elapsed(span))
+
+    def logged(self, run: RunFiles, number: int) -> Iterator[tuple[float, str, float, str]]:
+        """The tool's own log of a run, second by second: (seconds from its start, series, value, unit)."""
+        return iter(())
 
     def histograms(self, run: RunFiles, number: int) -> dict[str, dict[float, int]]:
         """Latencies of a run where the tool keeps them: operation -> seconds -> count."""

@@ -1,8 +1,9 @@
 """bonnie++: one process per run, whose phases follow each other without a pause.
 
-The phases are told apart by what it prints as each ends. Its files are gone when it ends, so the filesystem is asked for
-its accounts while they are there: in the seconds that bonnie++ waits for its seekers. It makes its own data, which compress
-very well; ``-Z`` gives it the payload's instead. Seeks are bounded (``seeks``, ``seekers``), else they go on for minutes.
+The phases are told apart by what it prints as each begins and ends. Its files are gone when it ends, so the filesystem is
+asked for its accounts while they are there: in the seconds that bonnie++ waits for its seekers. It makes its own data, which
+compress very well; with ``-Z`` it takes the payload's instead. Seeks are bounded (``seeks``, ``seekers``): they go on for
+minutes else.
 """
 
 from __future__ import annotations
@@ -20,15 +21,17 @@ from zassay.workloads.shell import cold, counters, deadline
 MIB = 1 << 20
 GIB = 1 << 30
 CHUNK, SEEKS, SEEKERS = 8192, 400, 3
-# What bonnie++ says as a phase ends, the phase's metric, and what it moves. The seekers each say "done".
+# bonnie++ holds the whole file in memory and begins anew at its end; it asks for its size, which a device does not tell.
+RANDOM, MOST_RANDOM = "/run/zassay/random", 16 * MIB
+# A phase's metric, what bonnie++ says as it begins (dots and "done" follow), and what it moves.
 CHAR_WRITE, CHAR_READ = "seq_char_write", "seq_char_read"
 SAYS = {
-    CHAR_WRITE: ("Writing a byte at a time...done", WRITE),
-    "seq_block_write": ("Writing intelligently...done", WRITE),
-    "rewrite": ("Rewriting...done", BOTH),
-    CHAR_READ: ("Reading a byte at a time...done", READ),
-    "seq_block_read": ("Reading intelligently...done", READ),
-    "random_seeks": ("start 'em...done", READ),
+    CHAR_WRITE: ("Writing a byte at a time", WRITE),
+    "seq_block_write": ("Writing intelligently", WRITE),
+    "rewrite": ("Rewriting", BOTH),
+    CHAR_READ: ("Reading a byte at a time", READ),
+    "seq_block_read": ("Reading intelligently", READ),
+    "random_seeks": ("start 'em", READ),
 }
 ACCOUNTS_AFTER = "seq_block_read"
 
@@ -42,21 +45,18 @@ class BonnieRuns(Workload):
     def phases(self, settings: Settings, filesystem: Filesystem, source: str) -> list[Phase]:
         late = 120 + 6 * deadline(int(settings.workload["size"]))
         found = []
+        if count := self.payload_bytes(settings) // MIB:
+            fetch = f"dd if={source} of={RANDOM} bs={MIB} count={count} iflag=direct 2>$OUT/dd.random\n"
+            found.append(Phase("random", fetch, 60, measures=False))
         for number in range(1, runs(settings) + 1):
             if settings.cache == "cold":
                 found.append(cold(filesystem, number))
-            found.append(
-                Phase(numbered(self.name, number), _script(settings, filesystem, source, number), late, True, under_load=True)
-            )
+            found.append(Phase(numbered(self.name, number), _script(settings, filesystem, number), late, True, under_load=True))
         return found
 
     def spans(self, settings: Settings) -> list[Span]:
-        found = []
-        for number in range(1, runs(settings) + 1):
-            ends = [edge(number, index) for index in range(len(_phases(settings)) + 1)]
-            for index, phase in enumerate(_phases(settings)):
-                found.append(Span(phase, number, SAYS[phase][1], alone=False, tagged=(ends[index], ends[index + 1])))
-        return found
+        numbers = range(1, runs(settings) + 1)
+        return [Span(phase, number, SAYS[phase][1], alone=False) for number in numbers for phase in _phases(settings)]
 
     def names(self, settings: Settings) -> frozenset[str]:
         own = "compressratio cpu_seconds_per_gib logical_bytes used_bytes cpu_busy".split()
@@ -107,7 +107,8 @@ class BonnieRuns(Workload):
         return frozenset(found.too_fast) & set(_phases(run.plan))
 
     def payload_bytes(self, settings: Settings) -> int:
-        return 0 if payloads.get(str(settings.payload["name"])).made_by_tool else int(settings.workload["size"])
+        own = payloads.get(str(settings.payload["name"])).made_by_tool
+        return 0 if own else min(MOST_RANDOM, int(settings.workload["size"]))
 
     def beyond_cache(self, settings: Settings) -> bool:
         return True
@@ -122,23 +123,24 @@ def _phases(settings: Settings) -> list[str]:
     return [phase for phase in SAYS if phase not in skipped]
 
 
-def edge(number: int, index: int) -> str:
-    """The mark before the first phase (0) or after the ``index``-th of a run."""
-    return f"{numbered('bonnie', number)}-{index}"
-
-
-def _script(settings: Settings, filesystem: Filesystem, source: str, number: int) -> str:
-    """bonnie++'s words for people come line by line as phases end; marks and counters are taken at once, the line kept."""
+def _script(settings: Settings, filesystem: Filesystem, number: int) -> str:
+    """bonnie++'s words for people, letter by letter: the first dot after a phase's name says that it has begun, the line's end
+    that it is over. Marks and counters are taken at once, while bonnie++ goes on."""
     name, said = numbered("bonnie", number), settings.workload
     size = f"{int(said['size']) // MIB}:{said.get('block', CHUNK)}:{said.get('seeks', SEEKS)}:{said.get('seekers', SEEKERS)}"
     fast = "" if int(said.get("char", 0)) else " -f"
-    data = "" if payloads.get(str(settings.payload["name"])).made_by_tool else f" -Z {source}"
-    cases = "\n".join(f'    "{SAYS[phase][0]}"*) boundary {index} ;;' for index, phase in enumerate(_phases(settings), 1))
-    asked = _phases(settings).index(ACCOUNTS_AFTER) + 1
-    return f"""{counters(filesystem)}boundary() {{
-    mark {name}-$1
-    snap {name}-$1
-    if [ $1 = {asked} ]; then accounts; fi
+    data = "" if payloads.get(str(settings.payload["name"])).made_by_tool else f" -Z {RANDOM}"
+    cases = "\n".join(f'        "{SAYS[phase][0]}.") begin {numbered(phase, number)} ;;' for phase in _phases(settings))
+    return f"""{counters(filesystem)}begin() {{
+    mark $1_start
+    snap $1_start
+    _phase=$1
+}}
+over() {{
+    mark ${{_phase}}_end
+    snap ${{_phase}}_end
+    if [ $_phase = {numbered(ACCOUNTS_AFTER, number)} ]; then accounts; fi
+    _phase=
 }}
 accounts() {{
     local _all=$OUT
@@ -152,14 +154,23 @@ accounts() {{
     if [ -e $OUT/dedup ]; then mv $OUT/dedup $_all/{numbered("dedup", number)}.during; fi
     OUT=$_all
 }}
-boundary 0
-words="-d {MOUNT} -s {size} -n 0 -r 0 -u root:root -m zassay -x 1{fast}{data}"
-bonnie++ $words 2>&1 >$OUT/{name}.csv | while IFS= read -r _line; do
-    case $_line in
+listen() {{
+    local _line= _letter _phase=
+    while IFS= read -r -N 1 _letter; do
+        if [ "$_letter" = $'\\n' ]; then
+            if [ -n "$_phase" ]; then over; fi
+            printf '%s\\n' "$_line" >>$OUT/{name}.said
+            _line=
+            continue
+        fi
+        _line=$_line$_letter
+        case $_line in
 {cases}
-    esac
-    printf '%s\\n' "$_line" >>$OUT/{name}.said
-done
+        esac
+    done
+}}
+words="-d {MOUNT} -s {size} -n 0 -r 0 -u root:root -m zassay -x 1{fast}{data}"
+bonnie++ $words 2>&1 >$OUT/{name}.csv | listen
 """
 
 

@@ -7,6 +7,9 @@ else fill it with random data by itself. A run moves ``work`` bytes (or the whol
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from zassay.errors import unknown
 from zassay.filesystems import MOUNT, Filesystem
 from zassay.ledger import Book, book
@@ -15,7 +18,7 @@ from zassay.record import RunFiles
 from zassay.study import Settings
 from zassay.tools.fields import document
 from zassay.tools.fio import Fio, Output, read
-from zassay.workloads import BOTH, READ, WRITE, Band, Pace, Phase, Span, Workload, runs
+from zassay.workloads import BOTH, READ, WRITE, Band, Pace, Phase, Span, Workload, numbered, runs
 from zassay.workloads.shell import WARM, cache_phases, counters, deadline, timed
 
 FILE = f"{MOUNT}/fio.dat"
@@ -34,6 +37,9 @@ FROM_HOLES = (1000.0, float(1 << 50))
 OF_THE_ARC = frozenset(
     "hit_ratio mru_hits mfu_hits mfu_share demand_hits demand_misses prefetch_hits demand_share arc_share".split()
 )
+# The job file is expanded by the shell as it is written: $OUT is the run's folder.
+LOG = "write_bw_log=$OUT/fio.{name}\nlog_avg_msec=1000\nper_job_logs=0\n"
+_LOGGED = re.compile(r"(\d+), (\d+), \d+, \d+, \d+.*", re.ASCII)
 COUNTERS = OF_THE_ARC | frozenset(
     """device_share pool_bytes_read pool_bytes_written allocated_bytes logical_bytes allocated_share
     cpu_busy core_busy device_busy""".split()
@@ -53,7 +59,8 @@ class FioRuns(Workload):
         found.append(Phase("layout", made, deadline(size), measures=False))
         found += cache_phases(settings, filesystem, warm)
         for span in self.spans(settings):
-            script = written(span.name, job(settings, str(settings.workload["rw"]), {}), counters(filesystem))
+            text = job(settings, str(settings.workload["rw"]), {}) + LOG.format(name=span.name)
+            script = written(span.name, text, counters(filesystem))
             found.append(Phase(span.name, script, deadline(size) + _seconds(settings), True, under_load=True))
         # A flush, so that what the runs wrote is in the accounts.
         return [*found, Phase("flush", f"{filesystem.flush()}\n{filesystem.accounts()}", 120, measures=False)]
@@ -125,6 +132,13 @@ class FioRuns(Workload):
         """fio takes a second and more to start on an emulated CPU, often longer than its work."""
         seconds = max((way.runtime_s for way in printed(run, span).merged.values()), default=0.0)
         return Pace(seconds or run.elapsed(span), core_busy(run.text(f"fio.{span.name}.json")))
+
+    def logged(self, run: RunFiles, number: int) -> Iterator[tuple[float, str, float, str]]:
+        """Its bandwidth of each second (ms, KiB/s); a run of less than that has none."""
+        name = f"fio.{numbered(str(run.settings['workload']['rw']), number)}_bw.log"
+        for line in run.text(name).splitlines() if run.has(name) else []:
+            if match := _LOGGED.fullmatch(line):
+                yield int(match.group(1)) / 1000, "bandwidth", int(match.group(2)) * 1024.0, "B/s"
 
     def histograms(self, run: RunFiles, number: int) -> dict[str, dict[float, int]]:
         span = next(each for each in run.spans if each.run == number)
@@ -206,7 +220,7 @@ def written(name: str, text: str, snap: str = "") -> str:
     """Keep the job file and run it; measured (with ``snap``) between marks."""
     run = f"fio --output-format=json+ --output=$OUT/fio.{name}.json $OUT/fio.{name}.job\n"
     work = f"{snap}{timed(name, run)}" if snap else run
-    return f"cat >$OUT/fio.{name}.job <<'END'\n{text}END\n{work}"
+    return f"cat >$OUT/fio.{name}.job <<END\n{text}END\n{work}"
 
 
 def layout_job(settings: Settings) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from zassay.errors import unknown
@@ -118,10 +119,9 @@ def _within(record: list[Beat], start: float, end: float) -> float:
 
 def moved_at(record: list[Beat], moment: float) -> float:
     """Bytes until a moment, in proportion between two beats."""
-    before = Beat(record[0].uptime, 0, "")
-    for beat in record:
-        if beat.uptime > moment:
-            part = (moment - before.uptime) / (beat.uptime - before.uptime)
-            return before.moved + max(0.0, part) * (beat.moved - before.moved)
-        before = beat
-    return before.moved
+    if moment <= record[0].uptime:
+        return 0.0
+    for before, after in pairwise(record):
+        if after.uptime > moment:
+            return before.moved + (moment - before.uptime) / (after.uptime - before.uptime) * (after.moved - before.moved)
+    return record[-1].moved
