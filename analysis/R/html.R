@@ -13,6 +13,8 @@ tag <- function(name, content, ...) {
   sprintf("<%s%s>%s</%s>", name, shown, paste(content, collapse = ""), name)
 }
 
+tag_each <- function(name, content) sprintf("<%s>%s</%s>", name, content, name)
+
 link_to <- function(href, html) sprintf("<a href=\"%s\">%s</a>", esc(href), html)
 
 #' A table that reads well without scripts, sorts with them, and on a narrow screen turns its rows into cards when its
@@ -27,7 +29,7 @@ html_table <- function(cells, headings, class = "", keys = list(), caption = "",
   named <- if (is.null(ids)) "" else sprintf(" id=\"%s\"", esc(ids))
   body <- paste0("<tr", named, ">", do.call(paste0, unname(columns)), "</tr>", collapse = "\n")
   said <- if (nzchar(caption)) tag("caption", esc(caption)) else ""
-  head <- paste0("<th scope=\"col\">", esc(headings), "</th>", collapse = "")
+  head <- paste0("<th scope=\"col\">", named(headings), "</th>", collapse = "")
   foot <- if (is.null(foot)) "" else sprintf("<tfoot><tr>%s</tr></tfoot>", foot)
   table <- sprintf("<table class=\"sortable %s\">%s<thead><tr>%s</tr></thead><tbody>\n%s\n</tbody>%s</table>", class,
                    said, head, body, foot)

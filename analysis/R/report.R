@@ -30,10 +30,11 @@ render_page <- function(page, template_dir) {
 page_holes <- function(page, template_dir) {
   title <- or_else(page$campaign$title, page$campaign$name)
   list(
-    page_title = esc(title), title = said(title, at_key("cited/campaign.json", "/title")), conclusion = conclusion(page),
+    page_title = esc(title), title = said(title, at_key("cited/campaign.json", "/title")),
+    conclusion = conclusion(page),
     summary = summary_table(page), class_notes = class_notes(page), contents = contents_html(page),
     unmeasured = unmeasured_studies(page), claims = claims_table(page$claims), failures = all_failures(page),
-    time = campaign_time(page), calibration = calibration_html(page),
+    time = campaign_time(page), calibration = calibration_html(page), audits = audits_html(page),
     references = references_html(file.path(template_dir, "references.yaml")), glossary = glossary_html(),
     provenance = provenance_html(page)
   )
@@ -41,8 +42,8 @@ page_holes <- function(page, template_dir) {
 
 contents_html <- function(page) {
   sources <- vapply(page$studies, function(s) link_to(paste0("#study-", s$name), ident(s$claims$source$id)), "")
-  rest <- c(claims = "All claims", failures = "Failures", time = "Time", method = "Method", calibration = "Calibration",
-            words = "Words")
+  rest <- c(claims = "All claims", audit = "Sources' arithmetic", failures = "Failures", time = "Time",
+            method = "Method", calibration = "Calibration", words = "Words")
   html_list(c(sources, link_to("#unmeasured", "Not measured")[length(page$others) > 0L],
               link_to(paste0("#", names(rest)), rest)))
 }
@@ -50,12 +51,12 @@ contents_html <- function(page) {
 #' Where the data are, and what they are called by content.
 provenance_html <- function(page) {
   data <- vapply(page$studies, function(s) {
-    sprintf("%s (SHA-256 %s)", link_to(file.path(s$name, "dataset.csv"), paste0(named(s$name), "/dataset.csv")),
-            ident(substr(s$data$sha256, 1, 16)))
+    sprintf("%s (%s %s)", link_to(file.path(s$name, "dataset.csv"), paste0(named(s$name), "/dataset.csv")),
+            ident("SHA-256"), ident(substr(s$data$sha256, 1, 16)))
   }, "")
   last <- max(unlist(lapply(page$studies, function(s) max(s$data$rows$started_at))))
   paragraph("Campaign ", ident(page$campaign$name), ", version ", ident(page$campaign$version), ". Data: ",
-            paste(gsub("SHA-256", ident("SHA-256"), data, fixed = TRUE), collapse = ", "), ". Last run started ", dated(last), ".")
+            paste(data, collapse = ", "), ". Last run started ", dated(last), ".")
 }
 
 replace_folder <- function(staged, folder) {

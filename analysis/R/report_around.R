@@ -5,7 +5,7 @@ timing_table <- function(study) {
   t <- study$timing
   file <- file.path(study$name, "timing.json")
   parts <- or_else(t$stages_s, list())
-  seconds <- function(x, pointer) num(vapply(x, show_seconds, ""), at_key(file, pointer))
+  seconds <- function(x, pointer) unlist(Map(recorded, x, at_key(file, pointer)), use.names = FALSE)
   rows <- html_table(
     list(what = c("all runs", paste("of which", named(names(parts)))[seq_along(parts)]),
          predicted = c(seconds(list(t$predicted_s), "/predicted_s"), rep("", length(parts))),
@@ -18,21 +18,25 @@ timing_table <- function(study) {
   paste0(rows, html_details("Median seconds of each step of a run", facts_table(steps, file)))
 }
 
+#' Seconds with their source; of data from outside nobody predicted any.
+recorded <- function(x, at) if (is.null(x) || is.na(x)) show_seconds(NULL) else num(show_seconds(x), at)
+
 #' The whole campaign's time, a row per source.
 campaign_time <- function(page) {
   cells <- function(key) {
     vapply(page$studies, function(study) {
-      num(show_seconds(study$timing[[key]]), at_key(file.path(study$name, "timing.json"), paste0("/", key)))
+      recorded(study$timing[[key]], at_key(file.path(study$name, "timing.json"), paste0("/", key)))
     }, "")
   }
-  keys <- function(key) vapply(page$studies, function(study) or_else(as.numeric(study$timing[[key]]), NA_real_), 0)
-  html_table(list(source = vapply(page$studies, function(s) link_to(paste0("#study-", s$name), ident(s$claims$source$id)), ""),
-                  predicted = cells("predicted_s"), actual = cells("actual_s")),
+  keys <- function(key) vapply(page$studies, function(study) as.numeric(or_else(study$timing[[key]], NA_real_)), 0)
+  source <- vapply(page$studies, function(s) link_to(paste0("#study-", s$name), ident(s$claims$source$id)), "")
+  html_table(list(source = source, predicted = cells("predicted_s"), actual = cells("actual_s")),
              c("Source", "Predicted", "Actual"), "timing", caption = "Time on the host, predicted before the first run",
              keys = list(predicted = keys("predicted_s"), actual = keys("actual_s")))
 }
 
-ENVIRONMENT_COLUMNS <- c("image", "image_digest", "kernel", "zfs", "accel", "cpu_model", "host", "mode", "validity_class")
+ENVIRONMENT_COLUMNS <- c("image", "image_digest", "kernel", "zfs", "accel", "cpu_model", "host", "mode",
+                         "validity_class")
 
 #' The circumstances: what every row says, the machine's facts, the image's manifest.
 environment_html <- function(study, page) {
@@ -50,9 +54,9 @@ environment_html <- function(study, page) {
 
 manifest_html <- function(image, page) {
   path <- manifest_path(page, image)
-  absent <- "<p>The image is not linked in this results folder.</p>"
-  body <- if (file.exists(path)) facts_table(jsonlite::read_json(path), file.path("cited", "images", paste0(image, ".json")))
-          else absent
+  body <- paragraph("The image is not linked in this results folder.")
+  cited <- file.path("cited", "images", paste0(image, ".json"))
+  if (file.exists(path)) body <- facts_table(jsonlite::read_json(path), cited)
   html_details(paste("Manifest of image", named(image)), body)
 }
 
@@ -64,8 +68,3 @@ all_failures <- function(page) {
   }, "")
   paste(parts, collapse = "\n")
 }
-
-#' What the audit of the source's own tables found (audit.R), each finding with its row of published.csv.
-audit_html <- function(study) paragraph("Not made.")
-
-calibration_html <- function(page) paragraph("Not run in this results folder.")

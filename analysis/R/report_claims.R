@@ -1,4 +1,5 @@
-# Claims on the page: the table of all of them, and for each source what held, what did not, and what could not be decided.
+# Claims on the page: the table of all of them, and for each source what held, what did not, and what could not be
+# decided.
 
 #' Every claim with its verdict, its reason and what bound the runs it rests on.
 claims_table <- function(claims) {
@@ -25,7 +26,8 @@ ledger_cell <- function(bound) {
 
 verdict_cell <- function(claims) {
   small <- function(text) ifelse(nzchar(text), sprintf("<br><small>%s</small>", esc(text)), "")
-  paste0(verdict_word(claims$verdict), small(detail_words(claims)), small(ifelse(claims$fragile == "true", "fragile", "")))
+  paste0(verdict_word(claims$verdict), small(detail_words(claims)),
+         small(ifelse(claims$fragile == "true", "fragile", "")))
 }
 
 verdict_word <- function(verdict) {
@@ -119,9 +121,10 @@ undecided_group <- function(study, rows) {
 claimed_list <- function(study) {
   items <- study$claims$claims
   said_of <- vapply(items, function(item) {
-    printed <- if (nzchar(item$published)) paste0(" Printed: ", said(item$published, asked_at(study, item$id)), ".") else ""
-    sprintf("<a href=\"#claim-%s\">%s</a> %s.%s", item$id, ident(item$id),
-            said(sub("[.]$", "", item$statement), asked_at(study, item$id)), printed)
+    at <- asked_at(study, item$id)
+    printed <- if (nzchar(item$published)) paste0(" Printed: ", said(item$published, at), ".") else ""
+    sprintf("<a href=\"#claim-%s\">%s</a> %s.%s", item$id, ident(item$id), said(sub("[.]$", "", item$statement), at),
+            printed)
   }, "")
   html_details("Its claims, as we read them", html_list(said_of))
 }

@@ -1,4 +1,4 @@
-# The first screen: what the campaign was, its conclusion in one sentence, and how many claims of each source came out how.
+# The first screen: what the campaign was, its conclusion in one sentence, and how the claims of each source came out.
 
 SECTION_WORDS <- c("REPLICATED" = "replicated", "NOT REPLICATED" = "not replicated", "INCONCLUSIVE" = "inconclusive",
                    "NOT TESTABLE HERE" = "not testable here", "EFFECT FOUND" = "found to have an effect",
@@ -15,7 +15,7 @@ conclusion <- function(page) {
   }, "")
   sources <- data.table::uniqueN(claims$study)
   sprintf("Of the %s claims of %s, %s%s.", tally(claims, TRUE),
-          if (sources == 1L) "one source" else paste(spelled(sources), "sources"), join_words(parts), because(page))
+          if (sources == 1L) "one source" else paste(spelled(sources), "sources"), join_words(parts), because_untested(page))
 }
 
 #' The number of claims that are `which`, linked to their rows.
@@ -35,7 +35,7 @@ join_words <- function(x) {
 }
 
 #' Why claims could not be tested, the most frequent reason first.
-because <- function(page) {
+because_untested <- function(page) {
   open <- page$claims[verdict == "NOT TESTABLE HERE", .N, by = detail][order(-N, detail)]
   if (!nrow(open)) return("")
   parts <- vapply(open$detail, function(word) {
@@ -114,10 +114,11 @@ summary_name <- function(study, measured, page) {
 glyph_headings <- function(table, words) {
   for (word in words) {
     plain <- sprintf("<th scope=\"col\">%s</th>", word)
-    sign <- sprintf("<th scope=\"col\" class=\"%s\"><span class=\"sign\" aria-hidden=\"true\">%s</span> <span class=\"word\">%s</span></th>",
-                    gsub(" ", "-", tolower(word)), GLYPHS[[word]], paste0(toupper(substr(word, 1, 1)),
-                                                                         tolower(substring(word, 2))))
-    table <- sub(plain, sign, table, fixed = TRUE)
+    spoken <- paste0(substr(word, 1, 1), tolower(substring(word, 2)))
+    sign <- tag("span", GLYPHS[[word]], class = "sign", "aria-hidden" = "true")
+    head <- tag("th", c(sign, " ", tag("span", spoken, class = "word")), scope = "col",
+                class = gsub(" ", "-", tolower(word)))
+    table <- sub(plain, head, table, fixed = TRUE)
   }
   table
 }

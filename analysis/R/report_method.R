@@ -38,9 +38,9 @@ references_html <- function(path) {
       " <span class=\"recalled\">(recalled from the literature, not re-read for this project)</span>"
     } else sprintf(" <span class=\"recalled\">(%s)</span>", esc(item$status))
     title <- if (is.null(item$title)) "" else sprintf(" <cite>%s</cite>.", named(item$title))
-    sprintf("<span id=\"ref-%s\">%s</span>%s, %s.%s Used for: %s.%s", item$id, esc(item$authors),
-            if (is.null(item$where)) "" else paste0(", ", named(item$where)), dated(item$year), title, esc(item$used_for),
-            status)
+    where <- if (is.null(item$where)) "" else paste0(", ", named(item$where))
+    sprintf("<span id=\"ref-%s\">%s</span>%s, %s.%s Used for: %s.%s", item$id, esc(item$authors), where,
+            dated(item$year), title, esc(item$used_for), status)
   }, ""))
 }
 

@@ -8,12 +8,13 @@ study_parts <- function(study, page) {
     id = study$name, title = paste(ident(study$claims$source$id), named(study$setup$title)),
     claimed = claimed_html(study), design = design_list(study),
     held = claims_that(study, claims, held, "Nothing that could be decided here."),
-    refuted = claims_that(study, claims, "NOT REPLICATED", "Nothing: no claim was contradicted, none proved negligible."),
+    refuted = claims_that(study, claims, "NOT REPLICATED",
+                          "Nothing: no claim was contradicted, none proved negligible."),
     sure = sure_html(study, claims), class_note = CLASS_NOTES[[study$class]],
     undecided = undecided_claims(study, claims), figures = figures_html(study),
     cells_note = cells_note(study), cells = cell_table(study),
     failures = paste0(failure_table(study), missing_table(study), flag_sentence(study)), time = timing_table(study),
-    environment = environment_html(study, page), audit = audit_html(study), estimates = estimate_table(study),
+    environment = environment_html(study, page), audit = audit_html(study, page), estimates = estimate_table(study),
     runs = run_table(study)
   )
 }
@@ -22,8 +23,8 @@ claimed_html <- function(study) {
   source <- study$claims$source
   at <- source_at(study)
   system <- if (!is.null(source$system)) {
-    paragraph("Its system: ", said(source$system, at), ". Its repetitions: ", said(or_else(source$replicates, "not stated"), at),
-              ".")
+    paragraph("Its system: ", said(source$system, at), ". Its repetitions: ",
+              said(or_else(source$replicates, "not stated"), at), ".")
   }
   paste0(paragraph(source_citation(study), " ", said(or_else(source$summary, ""), at)), system, claimed_list(study))
 }
@@ -39,7 +40,7 @@ design_list <- function(study) {
     repetition_words(study, plan),
     sprintf("Guests: %s; protocol %s; scale %s.", esc(guest_words(unique(rows$mode))),
             named(paste(unique(rows$protocol), collapse = ", ")), named(or_else(study$plan$scale, "unknown"))),
-    sprintf("Fixed beforehand: claims and plan, %s.", prereg_words(study)),
+    if (planned_here(study)) sprintf("Fixed beforehand: claims and plan, %s.", prereg_words(study)),
     unkept_words(study)
   ))
 }
@@ -52,8 +53,15 @@ varied <- function(study) {
   }, "")
 }
 
+#' Data from outside come with a plan that was written afterwards: it has no seed.
+planned_here <- function(study) !is.null(study$plan$seed)
+
 repetition_words <- function(study, plan) {
   data <- file.path(study$name, "dataset.csv")
+  if (!planned_here(study)) {
+    return(sprintf("Repeated: %s, measured outside in an order of its author's; nothing was fixed beforehand.",
+                   counted(length(study$data$blocks), "block", data)))
+  }
   sprintf("Repeated: %s planned, %s with data, every cell once per block in a random order drawn from seed %s %s.",
           counted(as.integer(planned_blocks(study$data, study$dir)), "block", at_key(plan, "/blocks")),
           counted(length(study$data$blocks), "block", data),
@@ -62,7 +70,8 @@ repetition_words <- function(study, plan) {
 }
 
 guest_words <- function(mode) {
-  words <- c(clone = "a copy-on-write clone of a template booted for the block", boot = "a fresh boot")
+  words <- c(clone = "a copy-on-write clone of a template booted for the block", boot = "a fresh boot",
+             imported = "none of ours, these are outputs from outside")
   paste(ifelse(mode %in% names(words), words[mode], mode), collapse = "; ")
 }
 
@@ -77,13 +86,15 @@ prereg_words <- function(study) {
 
 #' What the source had and we do not, at this scale.
 unkept_words <- function(study) {
-  here <- Filter(function(item) is.null(item$scale) || identical(item$scale, study$plan$scale), study$setup$unkept)
-  if (!length(here)) return(NULL)
-  at <- setup_at(study, "unkept")
-  paste0("Not kept from the source:", html_list(vapply(here, function(item) said(item$what, at), "")))
+  planned <- unlist(study$plan$unkept)
+  here <- Filter(function(item) is.null(item$scale) || study$plan$scale %in% unlist(item$scale), study$setup$unkept)
+  words <- if (length(planned)) planned else vapply(here, `[[`, "", "what")
+  if (!length(words)) return(NULL)
+  at <- if (length(planned)) at_key(file.path(study$name, "plan.json"), "/unkept") else setup_at(study, "unkept")
+  paste0("Not kept from the source:", html_list(said(words, at)))
 }
 
-#' How sure: interval, adjusted p, blocks, magnitude, fragility and ledger of every decided claim, and what they amount to.
+#' How sure: interval, adjusted p, blocks, magnitude, fragility and ledger of every decided claim, and their sum.
 sure_html <- function(study, claims) {
   rows <- claims_of(claims, study)[!verdict %in% c("NOT TESTABLE HERE")]
   if (!nrow(rows)) return(paragraph("No claim could be decided, so there is nothing to be sure of."))
@@ -92,28 +103,32 @@ sure_html <- function(study, claims) {
     claim = link_to(paste0("#claim-", rows$claim), ident(rows$claim)), verdict = verdict_word(rows$verdict),
     interval = said(interval, rows$from), kind = esc(ifelse(nzchar(interval), rows$scale, "")),
     p = said(ifelse(is.na(rows$p_adj), "", trimws(vapply(rows$p_adj, show_p, ""))), rows$from),
-    blocks = num(as.character(rows$n_blocks), rows$from), magnitude = esc(rows$magnitude),
+    blocks = num(ifelse(rows$n_blocks > 0, as.character(rows$n_blocks), ""), rows$from),
+    magnitude = esc(rows$magnitude),
     fragile = esc(ifelse(nzchar(rows$fragile), rows$fragile, "not asked")), ledger = ledger_cell(rows$bound)
   )
   paste0(paragraph(sure_words(study, rows)),
-         html_table(cells, c("Claim", "Verdict", "Interval", "Of what", "p (Holm)", "Blocks", "Magnitude", "Fragile", "Ledger"),
-                    "sure", keys = list(p = rows$p_adj), caption = "How sure each decision is"))
+         html_table(cells, c("Claim", "Verdict", "Interval", "Of what", "p (Holm)", "Blocks", "Magnitude", "Fragile",
+                             "Ledger"), "sure", keys = list(p = rows$p_adj), caption = "How sure each decision is"))
 }
 
 show_each <- function(x) vapply(x, function(one) if (is.na(one)) "" else show_number(one), "")
 
 sure_words <- function(study, rows) {
-  at <- function(which) at_rows(file.path(study$name, "verdicts.csv"), row_ranges(match(rows$claim[which], study$verdicts$claim) + 1L))
+  at <- function(which) {
+    lines <- match(rows$claim[which], study$verdicts$claim) + 1L
+    at_rows(file.path(study$name, "verdicts.csv"), row_ranges(lines))
+  }
   said_of <- function(which, words) if (any(which)) paste(num(as.character(sum(which)), at(which)), words)
   intervals <- !is.na(rows$p_adj)
   parts <- c(
     sprintf("Of %s that got an answer:", counted(nrow(rows), "claim", at(rep(TRUE, nrow(rows))))),
-    join_words(c(
+    paste(c(
       said_of(!intervals, "without a test, because a count either holds in every block or boot or it does not"),
       said_of(intervals, "by a t interval over blocks"),
-      said_of(rows$fragile == "true", "fragile, that is, decided otherwise without one block or without the flagged runs"),
+      said_of(rows$fragile == "true", "fragile: decided otherwise without one block or without the flagged runs"),
       said_of(rows$fragile == "not assessed", "not assessed for fragility, because the blocks leave none to leave out")
-    ))
+    ), collapse = "; ")
   )
   paste0(paste(parts, collapse = " "), ". ", calibration_pointer())
 }
@@ -122,7 +137,19 @@ calibration_pointer <- function() {
   "Whether intervals of this kind cover what they promise is <a href=\"#calibration\">checked by simulation</a>."
 }
 
-figures_html <- function(study) paste(vapply(study$figures, function(f) figure_html(study, f), ""), collapse = "\n")
+figures_html <- function(study) {
+  absent <- vapply(study$figures, function(figure) !is.null(figure$absent), TRUE)
+  drawn <- vapply(study$figures[!absent], function(figure) figure_html(study, figure), "")
+  paste(c(drawn, if (any(absent)) absent_figures(study, study$figures[absent])), collapse = "\n")
+}
+
+#' Figures that would show what this campaign did not measure.
+absent_figures <- function(study, figures) {
+  paste0(paragraph("Not drawn, for want of what they would show:"), html_list(vapply(figures, function(figure) {
+    at <- sprintf("%s/figures/%s.json", study$name, figure$id)
+    sprintf("%s %s: %s", ident(figure$id), said(figure$title, at), said(figure$absent, at))
+  }, "")))
+}
 
 #' A figure with its caption and its files; the picture is inside the page.
 figure_html <- function(study, figure) {

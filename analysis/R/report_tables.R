@@ -18,17 +18,17 @@ cell_table <- function(study) {
   extra <- list(runs = cell_runs(study, cells, all), bound = ledger_cell(cell_bounds(rows, cells)),
                 raw = cell_raw(study, cells))
   values <- lapply(found, function(x) num(x$text, at_data(study, x$lines)))
-  headings <- c(vapply(study$data$factors, function(f) label_of(study, f), ""), "Valid runs", "Ledger", "Raw, by block",
-                vapply(metrics, function(m) metric_heading(study, m), ""))
+  headings <- c(vapply(study$data$factors, function(f) plain_label(study, f), ""), "Valid runs", "Ledger",
+                "Raw, by block", vapply(metrics, function(m) metric_heading(study, m), ""))
   html_table(c(levels, extra, stats::setNames(values, metrics)), headings, "cells",
-             keys = stats::setNames(lapply(found, `[[`, "mean"), metrics), caption = "Cells and the means of their valid runs",
-             ids = sprintf("cell-%s-%s", study$name, cells$cell))
+             keys = stats::setNames(lapply(found, `[[`, "mean"), metrics),
+             caption = "Cells and the means of their valid runs", ids = sprintf("cell-%s-%s", study$name, cells$cell))
 }
 
 cells_note <- function(study) {
   if (!study$class %in% c("S", "E")) return("Arithmetic means over valid runs.")
-  paste("Counts only: times of this validity class are in dataset.csv and, marked, in the figures. Means are arithmetic, over",
-        "valid runs. The ledger says what bound a run on this host; it says nothing about hardware.")
+  paste("Counts only: times of this validity class are in dataset.csv and, marked, in the figures. Means are",
+        "arithmetic, over valid runs. The ledger says what bound a run on this host; it says nothing about hardware.")
 }
 
 #' Cells in the order of their levels in the plan, the first factor slowest.
@@ -67,7 +67,9 @@ shown_metrics <- function(study) {
 }
 
 metrics_decided <- function(claims, class) {
-  may <- Filter(function(claim) match(claim$min_class, CLASSES) <= max(match(class, CLASSES), match("E", CLASSES)), claims)
+  # Synthetic rows are shown as emulated ones are.
+  reach <- max(match(class, CLASSES), match("E", CLASSES))
+  may <- Filter(function(claim) match(claim$min_class, CLASSES) <= reach, claims)
   unique(unlist(lapply(may, function(claim) named_metrics(claim$estimator))))
 }
 
@@ -84,12 +86,20 @@ metric_heading <- function(study, metric) {
   rows <- study$data$rows
   unit <- rows$unit[match(metric, rows$metric)]
   word <- if (unit %in% names(UNIT_WORDS)) UNIT_WORDS[[unit]] else unit
-  paste0(gsub("_", " ", metric), if (nzchar(word)) sprintf(" (%s)", word) else "")
+  name <- if (grepl("[0-9]", metric)) metric else gsub("_", " ", metric)
+  paste0(name, if (nzchar(word)) sprintf(" (%s)", word) else "")
+}
+
+#' A factor's label, or its name where the label has a number, for a heading has no source.
+plain_label <- function(study, factor) {
+  label <- label_of(study, factor)
+  if (length(unsourced_numbers(named(label)))) factor else label
 }
 
 #' Arithmetic mean over the valid runs of each cell, and the lines of dataset.csv that it is made of (heading = 1).
 cell_values <- function(study, name) {
-  found <- study$data$rows[metric == name & status == "ok", .(mean = mean(value), lines = row_ranges(row + 1L)), by = cell]
+  found <- study$data$rows[metric == name & status == "ok", .(mean = mean(value), lines = row_ranges(row + 1L)),
+                           by = cell]
   found <- found[match(study$data$cells$cell, cell)]
   list(mean = found$mean, text = ifelse(is.na(found$mean), "", show_quantity(found$mean)), lines = found$lines)
 }
@@ -100,8 +110,8 @@ failure_table <- function(study) {
   if (!nrow(lost)) return("<p>None: every run that was planned and started passed its gates.</p>")
   data.table::setorder(lost, block, cell, run)
   at <- at_data(study, lost$at)
-  html_table(list(cell = named(lost$cell), block = num(lost$block, at), run = num(lost$run, at), status = esc(lost$status),
-                  reason = said(lost$reason, at), raw = raw_link(study, lost$raw)),
+  html_table(list(cell = named(lost$cell), block = num(lost$block, at), run = num(lost$run, at),
+                  status = esc(lost$status), reason = said(lost$reason, at), raw = raw_link(study, lost$raw)),
              c("Cell", "Block", "Run", "Status", "Reason", "Raw"), "failures cards",
              caption = "Runs that failed or did not pass a gate")
 }
@@ -112,7 +122,9 @@ raw_link <- function(study, raw) {
 
 #' Cells of the plan for which the dataset has no row at all.
 missing_table <- function(study) {
-  planned <- data.table::rbindlist(lapply(study$plan$order, function(o) list(block = as.integer(o$block), cell = o$cell)))
+  planned <- data.table::rbindlist(lapply(study$plan$order, function(turn) {
+    list(block = as.integer(turn$block), cell = turn$cell)
+  }))
   if (!nrow(planned)) return("")
   gone <- planned[!unique(study$data$rows[, .(block, cell)]), on = c("block", "cell")]
   if (!nrow(gone)) return("")
@@ -122,21 +134,23 @@ missing_table <- function(study) {
 }
 
 # A page of more rows than this would serve nobody; dataset.csv has them all.
-MOST_RUNS <- 2000L
+MOST_RUNS_SHOWN <- 2000L
 
 #' Every run, for the reader who wants to go back to what the guest printed.
 run_table <- function(study) {
   runs <- study$data$rows[, .(at = row_ranges(row + 1L)),
                           by = .(cell, block, position, run, status, flags, mode, started_at, duration_s, bound, raw)]
-  if (nrow(runs) > MOST_RUNS) return(paragraph("Too many to list: ", counted(nrow(runs), "run", at_data(study, "2")), "."))
+  if (nrow(runs) > MOST_RUNS_SHOWN) {
+    return(paragraph("Too many to list: ", counted(nrow(runs), "run", file.path(study$name, "dataset.csv")), "."))
+  }
   data.table::setorder(runs, block, position, run)
   at <- at_data(study, runs$at)
   html_table(list(cell = named(runs$cell), block = num(runs$block, at), position = num(runs$position, at),
                   run = num(runs$run, at), status = esc(runs$status), flags = named(gsub(";", "; ", runs$flags)),
                   bound = named(runs$bound), started = dated(runs$started_at), seconds = num(runs$duration_s, at),
                   raw = raw_link(study, runs$raw)),
-             c("Cell", "Block", "Position", "Run", "Status", "Flags", "Ledger", "Started", "Seconds on the host", "Raw"),
-             "runs", caption = "Every run, in the order in which they were made")
+             c("Cell", "Block", "Position", "Run", "Status", "Flags", "Ledger", "Started", "Seconds on the host",
+               "Raw"), "runs", caption = "Every run, in the order in which they were made")
 }
 
 #' Every estimate with its interval; rows that were withheld say why.
@@ -156,20 +170,29 @@ estimate_table <- function(study) {
 
 FLAG_WORDS <- c(
   buffered = "the data are too small against memory or dirty data for the write time to be that of the device",
-  capped = "the run was cut off at its time limit, so its time is a lower bound"
+  capped = "the run was cut off at its time limit, so its time is a lower bound",
+  declared = "nobody here checked it, the author of the data vouches for it",
+  unchecked = "gates that nobody can check any more"
 )
 
-#' Flags on valid runs, with what they mean.
+#' Flags on valid runs, with what they mean; flags of one kind (kind:detail) on the same runs are said together.
 flag_sentence <- function(study) {
   ok <- study$data$rows[status == "ok" & nzchar(flags), .(at = row_ranges(row + 1L)), by = .(cell, block, run, flags)]
-  words <- unique(unlist(strsplit(ok$flags, ";", fixed = TRUE)))
+  parts <- strsplit(ok$flags, ";", fixed = TRUE)
+  words <- unique(unlist(parts))
   if (!length(words)) return("")
   of <- nrow(unique(study$data$rows[status == "ok", .(cell, block, run)]))
-  said_of <- vapply(words, function(word) {
-    with <- ok[vapply(strsplit(flags, ";", fixed = TRUE), function(x) word %in% x, TRUE)]
-    meaning <- if (word %in% names(FLAG_WORDS)) paste0(": ", FLAG_WORDS[[word]]) else ""
-    sprintf("%s on %s valid runs%s", named(word),
-            num(sprintf("%d of %d", nrow(with), of), at_data(study, row_ranges(expand_ranges(paste(with$at, collapse = ";"))))), meaning)
+  has <- lapply(words, function(word) which(vapply(parts, function(x) word %in% x, TRUE)))
+  key <- paste(sub(":.*", "", words), vapply(has, paste, "", collapse = " "))
+  said_of <- vapply(split(seq_along(words), factor(key, unique(key))), function(group) {
+    with <- ok[has[[group[1]]]]
+    kind <- sub(":.*", "", words[group[1]])
+    details <- sub("^[^:]*:", "", words[group])
+    called <- if (length(group) < 2L) named(words[group]) else sprintf("%s (%s)", named(kind),
+                                                                       paste(named(details), collapse = ", "))
+    meaning <- if (kind %in% names(FLAG_WORDS)) paste0(": ", FLAG_WORDS[[kind]]) else ""
+    lines <- row_ranges(expand_ranges(paste(with$at, collapse = ";")))
+    sprintf("%s on %s valid runs%s", called, num(sprintf("%d of %d", nrow(with), of), at_data(study, lines)), meaning)
   }, "")
   paragraph("Flags: ", paste(said_of, collapse = "; "), ".")
 }

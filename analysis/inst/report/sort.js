@@ -5,19 +5,22 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
     var cell = row.cells[column];
     return cell.dataset.key !== undefined ? cell.dataset.key : cell.textContent.trim();
   }
-  function compare(a, b) {
-    if (a === "" || b === "") { return a === b ? 0 : a === "" ? 1 : -1; }
-    var x = Number(a), y = Number(b);
-    return isNaN(x) || isNaN(y) ? a.localeCompare(b, "en", { numeric: true }) : x - y;
+  // Numbers as numbers only where every key of the column is one: a mixture of two orders would be none.
+  function comparison(column) {
+    var keys = Array.from(body.rows, function (row) { return key(row, column); });
+    if (keys.every(function (k) { return !isNaN(Number(k)); })) { return function (a, b) { return a - b; }; }
+    return function (a, b) { return a.localeCompare(b, "en", { numeric: true }); };
   }
   function sortBy(column) {
     var down = heads[column].getAttribute("aria-sort") === "ascending";
     heads.forEach(function (head) { head.setAttribute("aria-sort", "none"); });
     heads[column].setAttribute("aria-sort", down ? "descending" : "ascending");
+    var compare = comparison(column);
     Array.from(body.rows).sort(function (first, second) {
       var a = key(first, column), b = key(second, column);
       // What is missing comes last, whichever way the order runs.
-      return a === "" || b === "" || !down ? compare(a, b) : compare(b, a);
+      if (a === "" || b === "") { return (a === "") - (b === ""); }
+      return down ? compare(b, a) : compare(a, b);
     }).forEach(function (row) { body.appendChild(row); });
   }
   heads.forEach(function (head, column) {

@@ -8,8 +8,9 @@ scan <- function(html) check_numbers(html, folder, file.path(folder, "cited"))
 
 test_that("a sourced number, a name, a date and what nobody reads pass", {
   expect_equal(unsourced_numbers(paste0(
-    "<style>p { top: 1px }</style><p title=\"7\">", num("5 %", "t.csv#row=2"), " ", ident("gzip-9"), " ", ident("2.1.11"),
-    " ", dated("2009-03-18"), " ", dated("2026-11-21T10:43:28.893+00:00"), "</p><!-- 3 --><script>var x = 4;</script>"
+    "<style>p { top: 1px }</style><p title=\"7\">", num("5 %", "t.csv#row=2"), " ", ident("gzip-9"), " ",
+    ident("2.1.11"), " ", dated("2009-03-18"), " ",
+    dated("2026-11-21T10:43:28.893+00:00"), "</p><!-- 3 --><script>var x = 4;</script>"
   )), character())
 })
 
@@ -20,7 +21,8 @@ test_that("a bare number is found, with the words before it", {
 })
 
 test_that("a number does not pass by dressing up as a name, a date or a link", {
-  for (bad in c("<code class=\"id\">42</code>", "<code class=\"id\">1.5</code>", "<time>12</time>", "<time>3 days</time>",
+  for (bad in c("<code class=\"id\">42</code>", "<code class=\"id\">1.5</code>", "<time>12</time>",
+                "<time>3 days</time>",
                 "<a href=\"t.csv\">7</a>", "<a class=\"num\" href=\"\">7</a>", "<code>lz4</code>",
                 "<a class=\"num\" href=\"t.csv\">x</a>7", "<a class=\"num\" href=\"t.csv\"><b>7</b></a>")) {
     expect_length(unsourced_numbers(bad), 1L)
@@ -61,12 +63,12 @@ test_that("ranges of rows are written and read alike", {
 
 test_that("claims are found in their file whatever its style", {
   path <- file.path(folder, "claims.yaml")
-  writeLines(c("study: s", "claims:", "  - id: T-01", "    type: dir", "  - {id: T-02, type: eq}", "  - id: \"T-03\"", "    type: x"),
-             path)
-  at <- claim_lines(path, c("T-01", "T-02", "T-03"))
+  writeLines(c("study: s", "claims:", "  - id: T-01", "    type: dir", "  - {id: T-02, type: eq}", "  - id: \"T-03\"",
+               "    type: x"), path)
+  at <- lines_of_claims(path, c("T-01", "T-02", "T-03"))
   expect_equal(at$from, c(3L, 5L, 6L))
   expect_equal(at$to, c(4L, 5L, 7L))
-  expect_error(claim_lines(path, "T-04"), "T-04", class = "zassay_problem")
+  expect_error(lines_of_claims(path, "T-04"), "T-04", class = "zassay_problem")
 })
 
 test_that("every digit of the templates themselves is accounted for", {

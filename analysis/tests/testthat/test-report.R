@@ -85,8 +85,8 @@ test_that("ids are unique, anchors resolve, and links to files lead to files and
 test_that("a mean on the page is the mean of the rows that it links to", {
   data <- data.table::fread(file.path(campaign, "dataset.csv"))
   row <- sub("(?s).*<tr id=\"cell-compression-levels-gzip_text_75\">(.*?)</tr>.*", "\\1", page, perl = TRUE)
-  cell <- sub("(?s).*data-label=\"compressratio\"[^>]*><div><a class=\"num\" href=\"([^\"]*)\">([^<]*)<.*", "\\1 \\2", row,
-              perl = TRUE)
+  pattern <- "(?s).*data-label=\"compressratio\"[^>]*><div><a class=\"num\" href=\"([^\"]*)\">([^<]*)<.*"
+  cell <- sub(pattern, "\\1 \\2", row, perl = TRUE)
   parts <- strsplit(cell, " ", fixed = TRUE)[[1]]
   lines <- expand_ranges(sub(".*#row=", "", parts[1]))
   expect_equal(unique(data$metric[lines - 1L]), "compressratio")
