@@ -29,7 +29,8 @@ plan_text <- function(plan) {
   more <- ifelse(is.na(runs$best_runs), runs$note,
                  sprintf("%s in each boot%s", vapply(runs$best_runs, count, "", noun = "run"),
                          ifelse(nzchar(runs$note), paste0(" (", runs$note, ")"), "")))
-  c("blocks for a power of 0.9 at two-sided 5 % (after the bar: should the pilot's spread be too small by chance)", lines,
+  c("blocks for a power of 0.9 at two-sided 5 % (after the bar: should the pilot's spread be too small by chance)",
+    lines,
     sprintf("runs: %s: %s", runs$metric, more))
 }
 

@@ -130,7 +130,10 @@ check_percentiles <- function(plan) {
   off <- replicate(plan$boot, {
     # A tenth of the intervals stall: their few requests are slow, and one average in ten does not show it.
     slow <- stats::runif(20) < 0.1
-    counts <- lapply(slow, function(s) table(fio_bin_value(fio_bin(stats::rexp(if (s) 40 else 200, 1 / (if (s) 50000 else 1000))))))
+    counts <- lapply(slow, function(s) {
+      delay <- if (s) stats::rexp(40, 1 / 50000) else stats::rexp(200, 1 / 1000)
+      table(fio_bin_value(fio_bin(delay)))
+    })
     merged <- do.call(merge_histograms, lapply(counts, unlist))
     mean(vapply(counts, histogram_percentile, 0, p = 99)) / histogram_percentile(merged, 99)
   })

@@ -58,8 +58,8 @@ check_welch <- function(plan) {
 draw_arm <- function(n, variant = "normal", sd = 0.05) run_noise(list(run = rep(1L, n)), sd, variant)
 
 check_slope <- function(plan) {
-  found <- calibrate_sets(plan$sims, 5L, 5L, function() draw_pair(5L, 5L, slope = 0.1), plan$schema, plan$seed, type = "trend",
-                          stat = "slope")
+  found <- calibrate_sets(plan$sims, 5L, 5L, function() draw_pair(5L, 5L, slope = 0.1), plan$schema, plan$seed,
+                          type = "trend", stat = "slope")
   reach <- if (plan$sims < 4000L) monte_carlo(0.05, plan$sims) else 0.01
   checked("slope per block, 5 blocks", "type I error", plan$sims, mean(found$p < 0.05), "0.047", max(0, 0.05 - reach),
           0.05 + reach)

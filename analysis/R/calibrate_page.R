@@ -8,7 +8,8 @@ CALIBRATION_CHECKS <- list(
   check_mixed = "The mixed model beside them",
   check_rates = "Verdicts", check_equality = "Verdicts", check_tost = "Verdicts", check_holm = "Verdicts",
   check_median = "Rank methods", check_ranks = "Rank methods",
-  check_pooled = "Wrong methods, which must be seen to be wrong", check_bootstrap = "Wrong methods, which must be seen to be wrong",
+  check_pooled = "Wrong methods, which must be seen to be wrong",
+  check_bootstrap = "Wrong methods, which must be seen to be wrong",
   check_percentiles = "Wrong methods, which must be seen to be wrong",
   check_metamorphic = "What must change nothing", check_recovery = "A known cache, recovered"
 )
@@ -74,8 +75,10 @@ CALIBRATION_HEAD <- c(
   "<!doctype html>", "<html lang=\"en\"><head><meta charset=\"utf-8\">",
   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
   "<title>Self-check by simulation</title>", "<style>",
-  "body{font:16px/1.45 system-ui,sans-serif;max-width:70rem;margin:1rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}",
-  ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:14px}th,td{border-bottom:1px solid #ddd;padding:.25rem .6rem;",
+  "body{font:16px/1.45 system-ui,sans-serif;max-width:70rem;margin:1rem auto;padding:0 1rem;",
+  "color:#1a1a1a;background:#fff}",
+  ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:14px}",
+  "th,td{border-bottom:1px solid #ddd;padding:.25rem .6rem;",
   "text-align:left;vertical-align:top}tr.failed td{background:#fdd;font-weight:600}h2{margin-top:2rem}",
   "</style></head><body>"
 )

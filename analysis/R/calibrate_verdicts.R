@@ -1,6 +1,7 @@
 # Self-check of the verdicts: how often each falls, for a true effect and a spread, through CSV, claims and verdicts.
 
-# Verdict rates of the directional rule that methods state: R replicated, C contradicted, N negligible; NA is not stated.
+# Verdict rates of the directional rule that methods state: R replicated, C contradicted, N negligible; NA is not
+# stated.
 VERDICT_RATES <- data.table::fread("
 blocks sd   truth R    C    N
 5      0.05 1.00  0.02 0.02 0.28
@@ -72,8 +73,8 @@ rate_rows <- function(row, words, sims, name) {
   data.table::rbindlist(lapply(names(stated), function(letter) {
     p <- stated[[letter]]
     reach <- rate_reach(p, sims)
-    checked(name, sprintf("%d blocks, sd %.2f, truth %.2f: %s", row$blocks, row$sd, row$truth, NAMES_OF[[letter]]), sims,
-            mean(words == LETTERS_OF[[letter]]), format(p), max(0, p - reach), min(1, p + reach))
+    checked(name, sprintf("%d blocks, sd %.2f, truth %.2f: %s", row$blocks, row$sd, row$truth, NAMES_OF[[letter]]),
+            sims, mean(words == LETTERS_OF[[letter]]), format(p), max(0, p - reach), min(1, p + reach))
   }))
 }
 
@@ -113,8 +114,10 @@ check_holm <- function(plan) {
   data.table::rbindlist(list(
     checked("Holm, 12 true nulls, 10 blocks", "by CSV and claims", families, mean_by_family(found$p < 0.05),
             "0.047", 0, 0.06 + wide(families)),
-    checked("Holm, 12 true nulls, 10 blocks", "adjusted", plan$sims, direct[["holm"]], "0.047", 0, 0.06 + wide(plan$sims)),
-    checked("Holm, 12 true nulls, 10 blocks", "unadjusted", plan$sims, direct[["plain"]], "0.46", 0.35, 1, control = TRUE)
+    checked("Holm, 12 true nulls, 10 blocks", "adjusted", plan$sims, direct[["holm"]], "0.047", 0,
+            0.06 + wide(plan$sims)),
+    checked("Holm, 12 true nulls, 10 blocks", "unadjusted", plan$sims, direct[["plain"]], "0.46", 0.35, 1,
+            control = TRUE)
   ))
 }
 

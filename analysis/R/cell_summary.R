@@ -27,7 +27,8 @@ is_steady <- function(y) mean(y) > 0 && snia_steady(utils::tail(y, SNIA_ROUNDS))
 #' Arithmetic for equal durations, harmonic for equal work, geometric for ratios between configurations.
 means_of <- function(value) {
   positive <- all(value > 0)
-  m <- if (positive) means_of_rates(value) else list(arithmetic = mean(value), geometric = NA_real_, harmonic = NA_real_)
+  none <- list(arithmetic = mean(value), geometric = NA_real_, harmonic = NA_real_)
+  m <- if (positive) means_of_rates(value) else none
   list(arithmetic_mean = m$arithmetic, geometric_mean = m$geometric, harmonic_mean = m$harmonic)
 }
 

@@ -11,8 +11,9 @@ MOST_RUNS <- 240L
 #' @return list: estimate, se, df, lo, hi (95 %, working scale), note ("" when nothing was dropped; NA numbers when it
 #'   failed, and then the t over blocks stands alone).
 lmer_contrast <- function(data, link) {
-  failed <- function(why) list(estimate = NA_real_, se = NA_real_, df = NA_real_, lo = NA_real_, hi = NA_real_,
-                               note = why)
+  failed <- function(why) {
+    list(estimate = NA_real_, se = NA_real_, df = NA_real_, lo = NA_real_, hi = NA_real_, note = why)
+  }
   why <- why_not_mixed(link)
   if (!is.null(why)) return(failed(why))
   rows <- contrast_rows(data, link)
@@ -31,9 +32,11 @@ why_not_mixed <- function(link) {
   one <- function(key) unique(vapply(link$terms, function(term) paste(deparse(term[[key]]), collapse = ""), ""))
   if (length(link$arms)) return("groups without common blocks")
   if (length(one("metric")) > 1L) return("several metrics")
-  if (length(one("stat")) > 1L || !link$terms[[1]]$stat %in% c("mean", "slope")) return("not a contrast of means or slopes")
+  linear <- length(one("stat")) == 1L && link$terms[[1]]$stat %in% c("mean", "slope")
+  if (!linear) return("not a contrast of means or slopes")
   if (length(one("transform")) > 1L) return("several transformations")
-  if (length(one("runs")) > 1L || length(one("on")) > 1L || !is.null(link$terms[[1]]$on)) return("a slope on another metric")
+  other <- length(one("runs")) > 1L || length(one("on")) > 1L || !is.null(link$terms[[1]]$on)
+  if (other) return("a slope on another metric")
 }
 
 #' The runs behind a link, and the weight of every cell.
@@ -86,7 +89,8 @@ fit_slopes <- function(rows) {
   fit <- try_lmer(paste(fixed, "+ (1 | block) + (1 + run | block:cell)"), rows)
   if (!is.null(fit) && !lme4::isSingular(fit)) return(list(fit = fit, note = ""))
   simpler <- try_lmer(paste(fixed, "+ (1 | block:cell) + (0 + run | block:cell)"), rows)
-  list(fit = simpler, note = if (is.null(simpler)) "the mixed model failed" else "singular: correlation and block dropped")
+  said <- if (is.null(simpler)) "the mixed model failed" else "singular: correlation and block dropped"
+  list(fit = simpler, note = said)
 }
 
 try_lmer <- function(formula, rows) {

@@ -1,4 +1,4 @@
-# The cache of source S0 as a plain LRU: what random reads of a file hit when offsets are replayed, and when they are not.
+# The cache of source S0 as a plain LRU: what random reads of a file hit when offsets are replayed, and when not.
 
 S0_CACHE <- 49152L
 S0_FILE <- 294912L

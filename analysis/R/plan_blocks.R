@@ -57,7 +57,8 @@ primary_links <- function(prepared) {
       match(item$class, CLASSES) >= match(claim$min_class, CLASSES)
   }, prepared)
   links <- lapply(unname(wanted), function(item) {
-    means <- Filter(function(link) all(vapply(link$terms, `[[`, "", "stat") == "mean") && !length(link$arms), item$links)
+    paired <- Filter(function(link) !length(link$arms), item$links)
+    means <- Filter(function(link) all(vapply(link$terms, `[[`, "", "stat") == "mean"), paired)
     lapply(means, function(link) {
       c(list(claim = item$claim$id, link = link$id, width = default_delta0(item$claim)),
         link[c("scale", "d", "floor", "published", "terms", "null")])
@@ -75,7 +76,8 @@ stopping_report <- function(prepared, blocks, least = STOP_LEAST, most = STOP_MO
   known <- lengths(paths) > 0L
   now <- vapply(paths[known], function(path) path[length(path)], 0)
   target <- vapply(links[known], `[[`, 0, "width")
-  further <- if (!length(links)) 0L else if (!any(known)) max(0L, least - blocks) else further_blocks(now, blocks, target,
+  further <- if (!length(links)) 0L else if (!any(known)) max(0L, least - blocks) else further_blocks(now, blocks,
+                                                                                                   target,
                                                                                                    least, most)
   list(
     rule = stopping_rule(least, most), blocks = blocks, further = further,
@@ -88,8 +90,8 @@ stopping_report <- function(prepared, blocks, least = STOP_LEAST, most = STOP_MO
 }
 
 stopping_rule <- function(least, most) {
-  sprintf(paste("After each block from %d on, the 95 %% half-width of every primary contrast is compared with its smallest",
-                "effect of interest; blocks are added until all are at most that wide, or there are %d.",
+  sprintf(paste("After each block from %d on, the 95 %% half-width of every primary contrast is compared with its",
+                "smallest effect of interest; blocks are added until all are at most that wide, or there are %d.",
                 "Only widths are looked at, never p-values or verdicts."), least, most)
 }
 

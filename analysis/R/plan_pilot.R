@@ -44,7 +44,7 @@ runs_per_boot <- function(data, links, costs) {
     boot <- max(0, between - within / mean(boots$n))
     best <- if (boot > 0) sqrt(costs[["boot"]] / costs[["run"]] * within / boot) else Inf
     row[, c("var_boots", "best_runs", "note") := list(exact(boot), max(1, ceiling(min(best, 99))),
-                                                      if (boot > 0) "" else "boots do not differ more than their runs do")]
+                                                      if (boot > 0) "" else "boots differ no more than their runs")]
   }))
 }
 

@@ -32,7 +32,8 @@ hodges_lehmann <- function(x, y, level = 0.95) {
     return(list(estimate = stats::median(outer(x, y, `-`)), lo = NA_real_, hi = NA_real_,
                 note = "fewer than 4 values a group have no 95 % interval"))
   }
-  found <- suppressWarnings(stats::wilcox.test(unname(x), unname(y), conf.int = TRUE, conf.level = level, exact = !ties))
+  found <- suppressWarnings(stats::wilcox.test(unname(x), unname(y), conf.int = TRUE, conf.level = level,
+                                               exact = !ties))
   list(estimate = unname(found$estimate), lo = found$conf.int[1], hi = found$conf.int[2],
        note = if (ties) "ties: mid-ranks, the exact interval is refused" else "exact")
 }

@@ -21,7 +21,8 @@ twin <- function(estimate = NA_real_, lo = NA_real_, hi = NA_real_, note = "") {
 
 median_twin <- function(d) {
   ranks <- median_ci_ranks(length(d))
-  if (is.na(ranks$lo)) return(twin(stats::median(d), note = "median; fewer than 6 blocks have no 95 % interval by ranks"))
+  few <- "median; fewer than 6 blocks have no 95 % interval by ranks"
+  if (is.na(ranks$lo)) return(twin(stats::median(d), note = few))
   ordered <- sort(unname(d))
   twin(stats::median(d), ordered[ranks$lo], ordered[ranks$hi],
        sprintf("median; interval by ranks %d and %d covers %.1f %%", ranks$lo, ranks$hi, 100 * ranks$coverage))
@@ -52,8 +53,9 @@ trend_twin <- function(data, claim, link) {
   if (nrow(y) < 1L || ncol(y) < 3L) return(twin(note = "no block has the same runs in every cell"))
   slopes <- apply(y, 1, theil_sen)
   page <- page_p(if (claim$direction == "less") -y else y, claim_seed(claim$id))
-  twin(stats::median(slopes), note = sprintf("Theil and Sen's slope, median over blocks; Page's L %.5g, p %s (%s)", page$L,
-                                             show_p(page$p), page$how))
+  said <- sprintf("Theil and Sen's slope, median over blocks; Page's L %.5g, p %s (%s)", page$L, show_p(page$p),
+                  page$how)
+  twin(stats::median(slopes), note = said)
 }
 
 #' The contrast run by run: a matrix with a row per block, where every cell of the link has all of the runs.
@@ -81,7 +83,8 @@ raw_twin <- function(data, link) {
   x <- values[[which(weights == 1)]]
   y <- values[[which(weights == -1)]]
   if (min(length(x), length(y)) < 2L) return(NULL)
-  if (stats::var(x) + stats::var(y) == 0) return(list(ratio = mean(x) / mean(y), lo = NA, hi = NA, reason = "no spread"))
+  still <- stats::var(x) + stats::var(y) == 0
+  if (still) return(list(ratio = mean(x) / mean(y), lo = NA, hi = NA, reason = "no spread"))
   fieller(x, y)
 }
 

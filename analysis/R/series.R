@@ -107,7 +107,7 @@ classify_run <- function(y, higher_is_better = TRUE, least = 5L) {
        flag = if (stats::var(y) > 0 && ess < LEAST_EFFECTIVE) "short" else "")
 }
 
-#' A change inside the last half is no steady state; else the last segment against the one before says which way it went.
+#' A change inside the last half is no steady state; else the last segment against the first says which way it went.
 run_class <- function(means, ends, n, higher_is_better) {
   k <- length(means)
   if (k == 1L) return("flat")

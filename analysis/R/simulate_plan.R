@@ -30,7 +30,7 @@ study_at_scale <- function(raw, scale) {
 #' The patch over the base: mappings merged key by key, everything else, lists too, replaced.
 merge_lists <- function(base, patch) {
   for (key in names(patch)) {
-    both <- is.list(patch[[key]]) && is.list(base[[key]]) && !is.null(names(patch[[key]])) && !is.null(names(base[[key]]))
+    both <- all(vapply(list(patch[[key]], base[[key]]), function(x) is.list(x) && !is.null(names(x)), TRUE))
     base[[key]] <- if (both) merge_lists(base[[key]], patch[[key]]) else patch[[key]]
   }
   base
@@ -91,10 +91,12 @@ shuffled_order <- function(ids, blocks, seed) {
 TOOL_METRICS <- list(
   fio = c("bandwidth", "iops", "bytes_moved", "clat_p50", "clat_p99", "clat_p999", "hit_ratio", "mru_hits", "mfu_hits",
           "mfu_share", "demand_hits", "demand_misses", "prefetch_hits", "pool_bytes_read", "pool_bytes_written",
-          "device_share", "demand_share", "allocated_bytes", "logical_bytes", "allocated_share", "arc_share", "cpu_busy",
+          "device_share", "demand_share", "allocated_bytes", "logical_bytes", "allocated_share", "arc_share",
+          "cpu_busy",
           "core_busy", "device_busy"),
   bonnie = c("seq_char_write", "seq_block_write", "rewrite", "seq_char_read", "seq_block_read", "random_seeks",
-             "compressratio", "cpu_seconds_per_gib", "ddt_core_bytes", "logical_bytes", "used_bytes", "write_cv_filling",
+             "compressratio", "cpu_seconds_per_gib", "ddt_core_bytes", "logical_bytes", "used_bytes",
+             "write_cv_filling",
              "write_cv_full", "contentions_filling", "contentions_full", "bytes_filling", "bytes_full",
              "sync_share_stalled", "sync_share_moving"),
   "checksum-read" = c("read_time", "read_rate", "writer_rate", "writer_overlap", "capped"),

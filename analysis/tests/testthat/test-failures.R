@@ -16,13 +16,15 @@ change_rows <- function(rows, pick, ...) {
   rows
 }
 V <- simulate_campaign(6L, class = "V")
-with_text <- function(pick, value) change_rows(V, V$cell == "gzip-2_text_75" & V$metric == "write_time" & pick,
-                                               value = value)
+with_text <- function(pick, value) {
+  change_rows(V, V$cell == "gzip-2_text_75" & V$metric == "write_time" & pick, value = value)
+}
 
 # A contrast of two terms as a claim of its own.
 two_terms <- function(first, second, type = "dir", stat = "mean") {
   own_claims(list(id = "S3-07", type = type, estimator = list(
-    kind = "contrast", scale = "log", stat = stat, terms = list(c(list(weight = 1), first), c(list(weight = -1), second))
+    kind = "contrast", scale = "log", stat = stat,
+    terms = list(c(list(weight = 1), first), c(list(weight = -1), second))
   )))
 }
 TEXT_75 <- list(corpus = "text", zio_taskq_batch_pct = "75")
@@ -44,7 +46,8 @@ trend_claim <- function() {
 FAILURES <- list(
   list("one block: a point, no interval, too few to decide", function() told_about(simulate_campaign(1L, class = "V")),
        c("INCONCLUSIVE \\| n ", "ci95_lo= ", "Only 1 block complete")),
-  list("two blocks: an interval with df 1, too few to decide", function() told_about(simulate_campaign(2L, class = "V")),
+  list("two blocks: an interval with df 1, too few to decide",
+       function() told_about(simulate_campaign(2L, class = "V")),
        c("INCONCLUSIVE \\| n ", "df=1 ", "ci95_lo=[0-9]", "Only 2 blocks complete")),
   list("zero variance: the timer's resolution stands in", function() {
     told_about(simulate_campaign(4L, class = "V", sd = c(0, 0, 0)))
@@ -59,7 +62,8 @@ FAILURES <- list(
   }, c("INCONCLUSIVE \\| attrition", "33 % of the blocks it needs are missing", "clock ratio")),
   list("a value of zero has no logarithm", function() told_about(with_text(V$block == 1L, "0")),
        "error: .*row [0-9]+, column \"value\": log of non-positive value 0"),
-  list("a negative value", function() told_about(with_text(V$block == 1L, "-3")), "error: .*row [0-9]+.*negative value -3"),
+  list("a negative value", function() told_about(with_text(V$block == 1L, "-3")),
+       "error: .*row [0-9]+.*negative value -3"),
   list("NaN", function() told_about(with_text(V$block == 1L, "NaN")), "error: .*row [0-9]+.*not a finite number"),
   list("Inf", function() told_about(with_text(V$block == 1L, "Inf")), "error: .*row [0-9]+.*not a finite number"),
   list("too fast to be timed", function() {

@@ -75,10 +75,13 @@ test_that("a replication of S0-04 with a standard error of 0.05 should land betw
 })
 
 test_that("the degrees of freedom of S0's intervals follow from its printed means and sds", {
-  claims <- read_claims(file.path(ROOT, "studies", "fio-cache", "claims.yaml"), file.path(SCHEMAS, "claims.schema.yaml"))
+  claims <- read_claims(file.path(ROOT, "studies", "fio-cache", "claims.yaml"),
+                        file.path(SCHEMAS, "claims.schema.yaml"))
   printed <- data.table::fread(file.path(ROOT, "studies", "fio-cache", "published.csv"))
-  arm <- function(op, state) printed[metric == "bandwidth" & grepl(sprintf("test=%s;file_state=%s;", op, state), config) &
-                                       statistic == "mean"]
+  arm <- function(op, state) {
+    wanted <- sprintf("test=%s;file_state=%s;", op, state)
+    printed[metric == "bandwidth" & grepl(wanted, config) & statistic == "mean"]
+  }
   for (case in list(c("S0-03", "read"), c("S0-04", "randread"))) {
     x <- arm(case[2], "unwritten")
     y <- arm(case[2], "written")
@@ -90,11 +93,13 @@ test_that("the degrees of freedom of S0's intervals follow from its printed mean
 })
 
 test_that("a two-sided claim of several links adjusts over them and takes its sign from the clearest", {
-  link <- function(d) list(id = "l", d = stats::setNames(d, seq_along(d)), floor = 0, null = 0, published = NA_real_,
-                           censored = "")
+  link <- function(d) {
+    list(id = "l", d = stats::setNames(d, seq_along(d)), floor = 0, null = 0, published = NA_real_, censored = "")
+  }
   decide_two <- function(combine, ...) {
     claim <- list(id = "X", type = "dir", direction = "two-sided", combine = combine, margin = NULL, delta0 = NULL,
-                  family = "F", exploratory = FALSE, min_class = "V", estimator = list(kind = "contrast", scale = "log"))
+                  family = "F", exploratory = FALSE, min_class = "V",
+                  estimator = list(kind = "contrast", scale = "log"))
     item <- list(claim = claim, links = lapply(list(...), link), class = "V", n = 4L, planned = 4L, units = NULL,
                  absent = NULL)
     decide_all(list(item))[[1]]

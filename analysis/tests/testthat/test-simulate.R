@@ -37,11 +37,14 @@ test_that("means come from the source where it prints them, in base units", {
 test_that("effects, trends, losses and identities do what they say", {
   effects <- list(
     noise = list(block = 0, boot = 0, run = 0), runs = 3L, missing = 0.2,
-    metrics = list(write_time = list(mean = 10, trend = log(2), at = list(list(where = list(compression = "lz4"), ratio = 3)))),
+    metrics = list(write_time = list(mean = 10, trend = log(2),
+                                     at = list(list(where = list(compression = "lz4"), ratio = 3)))),
     identities = list(total_time = "2 * write_time")
   )
   rows <- simulate_study(folder("compression-levels"), blocks = 4L, effects = effects)$rows
-  value <- function(name, pattern, n) unique(rows[metric == name & grepl(pattern, cell) & run == n & status == "ok", value])
+  value <- function(name, pattern, n) {
+    unique(rows[metric == name & grepl(pattern, cell) & run == n & status == "ok", value])
+  }
   expect_equal(value("write_time", "^lzjb_text_75", 1L), "10")
   expect_equal(value("write_time", "^lzjb_text_75", 3L), "40")
   expect_equal(value("write_time", "^lz4_text_75", 2L), "60")
