@@ -8,11 +8,14 @@ figure_bars <- function(study, item) {
   sheet <- bar_sheet(study, item, runs, printed)
   extremes <- bar_extremes(study, item, sheet)
   plots <- list(bars = bars_plot(sheet, extremes))
-  if (isTRUE(item$log_panel)) plots$points <- bars_log_plot(sheet)
+  if (isTRUE(item$log_panel)) {
+    plots$bars <- plots$bars + theme(strip.text.y = element_blank())
+    plots$points <- bars_log_plot(sheet)
+  }
   widths <- if (is.null(item$ratio)) c(1, 1) else c(0.7, 1)
   compose <- function(plots) {
     patchwork::wrap_plots(plots, widths = widths[seq_along(plots)], guides = "collect") &
-      theme(legend.position = "bottom")
+      legend_below()
   }
   new_figure(study, item, plots, compose, what = bar_words(study, item, printed))
 }
@@ -37,8 +40,8 @@ bar_keys <- function(study, item, table) {
 
 bar_published <- function(study, item, metrics, by) {
   needs <- c(unlist(item$bars), unlist(item$facet))
-  rows <- if (is.null(item$ratio)) published_rows(study, item, metrics, needs) else published_ratio(study, item, metrics,
-                                                                                                    needs)
+  find <- if (is.null(item$ratio)) published_rows else published_ratio
+  rows <- find(study, item, metrics, needs)
   if (is.null(rows) || !nrow(rows)) return(NULL)
   rows <- bar_keys(study, item, rows)
   check_one_each(study, rows, by)
@@ -70,7 +73,8 @@ bar_sheet <- function(study, item, runs, printed) {
   list(
     runs = place(points, -lift), means = place(block_means(runs, by, log), -lift),
     here = place(block_summary(runs, "value", by, log), -lift), logs = place(log_summary(runs, by), -lift),
-    published = place(printed, lift), bars = all$bars, units = units, lift = lift, source = published_name(study),
+    published = place(printed, lift), bars = all$bars, facets = all$facets, units = units, lift = lift,
+    source = published_name(study),
     width = if (is.null(printed)) 0.7 else 0.38, ratio = log
   )
 }
@@ -98,7 +102,7 @@ levels_in_order <- function(study, item, runs, printed) {
 #' Names of rows that only the source has go where the study's order of levels puts them.
 merge_orders <- function(ours, theirs, study, factors) {
   all <- union(ours, theirs)
-  if (length(factors) != 1L) return(all)
+  if (length(factors) != 1L || length(all) == length(ours)) return(all)
   order <- level_words(study, factors, study$levels[[factors]])
   all[order(match(all, order))]
 }
@@ -116,7 +120,7 @@ bar_extremes <- function(study, item, sheet) {
 
 bars_frame <- function(plot, sheet) {
   several <- length(sheet$units) > 1L
-  plot <- plot + facet_rows(sheet$runs$facet, sheet$runs$metric, scales = if (several) "free" else "free_y",
+  plot <- plot + facet_rows(sheet$facets, names(sheet$units), scales = if (several) "free" else "free_y",
                             space = "free_y") +
     scale_y_continuous(breaks = -seq_along(sheet$bars), labels = sheet$bars, expand = expansion(add = 0.5),
                        minor_breaks = NULL) +
@@ -133,13 +137,14 @@ bars_plot <- function(sheet, extremes) {
              colour = "grey20", linewidth = 0.2)
   }
   plot <- ggplot() + bar(sheet$published, sheet$source, "value") + bar(sheet$here, "here", "mean") +
-    geom_point(data = sheet$runs[!(capped)], aes(x = value, y = y + shift), shape = 1, size = 0.7, stroke = 0.3) +
+    geom_point(data = sheet$runs[!(capped)], aes(x = value, y = y + shift), shape = 1, size = 0.6, stroke = 0.25,
+               colour = "grey25") +
     geom_point(data = sheet$runs[(capped)], aes(x = value, y = y + shift), shape = CAPPED_SHAPE, size = 0.9,
                stroke = 0.3) +
     geom_linerange(data = with_range(sheet$here), aes(xmin = pmax(0, lo), xmax = hi, y = y), linewidth = 0.45) +
     extreme_points(extremes) +
     scale_fill_manual(name = NULL, values = fills, breaks = names(fills)) +
-    scale_x_continuous(limits = c(0, NA), expand = expansion(mult = c(0, 0.06)), breaks = scales::breaks_extended(3),
+    scale_x_continuous(limits = c(0, NA), expand = expansion(mult = c(0, 0.09)), breaks = inner_breaks(4),
                        labels = plain_numbers)
   plot <- bars_frame(plot, sheet)
   if (is.null(sheet$published)) plot + guides(fill = "none") else plot
@@ -167,7 +172,7 @@ bars_log_plot <- function(sheet) {
     geom_linerange(data = with_range(sheet$logs), aes(xmin = lo, xmax = hi, y = y), linewidth = 0.45) +
     geom_point(data = sheet$logs, aes(x = mean, y = y), shape = 18, size = 1.9) +
     published_points(sheet$published)
-  bars_frame(plot + do.call(scale_x_log10, log_axis()), sheet) + no_y_labels()
+  bars_frame(plot + do.call(scale_x_log10, log_axis(3)), sheet) + no_y_labels()
 }
 
 published_points <- function(published) {

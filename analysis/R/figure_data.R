@@ -81,7 +81,8 @@ run_values <- function(study, metrics, at = NULL) {
                                                    "~ metric")),
                             value.var = "value")
   for (factor in study$data$factors) {
-    data.table::set(wide, j = factor, value = factor(wide[[paste0("f_", factor)]], levels = study$levels[[factor]]))
+    levels <- union(pinned_order(at[[factor]]), study$levels[[factor]])
+    data.table::set(wide, j = factor, value = factor(wide[[paste0("f_", factor)]], levels = levels))
   }
   for (metric in setdiff(metrics, names(wide))) data.table::set(wide, j = metric, value = NA_real_)
   cut <- unique(long[grepl("capped", flags, fixed = TRUE), .(cell, block, run)])
@@ -89,6 +90,9 @@ run_values <- function(study, metrics, at = NULL) {
   if (nrow(cut)) wide[cut, capped := TRUE, on = c("cell", "block", "run")]
   wide[, (columns) := NULL][]
 }
+
+#' Several levels pinned in an order are drawn in that order.
+pinned_order <- function(levels) if (length(levels) > 1L) unlist(levels)
 
 #' Runs of several metrics, one row per run and metric; with `ratio`, one row per boot: the ratio of its mean (on logs)
 #' to that of the reference level in the same block, all other factors equal.
@@ -135,7 +139,8 @@ block_summary <- function(runs, value, by, log = FALSE) {
 #' Block means where a boot has several runs; none where a run is a block.
 block_means <- function(runs, by, log = FALSE) {
   if (all(runs[, data.table::uniqueN(run), by = c(by, "block")]$V1 == 1L)) return(runs[0])
-  runs[, .(value = if (log) exp(mean(log(value))) else mean(value), run = 1L, capped = any(capped)), by = c(by, "block")]
+  middle <- if (log) function(x) exp(mean(log(x))) else mean
+  runs[, .(value = middle(value), run = 1L, capped = any(capped)), by = c(by, "block")]
 }
 
 check_positive_runs <- function(runs, metrics, study) {

@@ -16,11 +16,11 @@ figure_design <- function(study, item) {
   compose <- function(plots) {
     layout <- if (is.null(plots$trace)) "AA\nBC" else "AAA\nBCD"
     patchwork::wrap_plots(plots, design = layout, guides = "collect", heights = c(0.8, 1)) &
-      theme(legend.position = "bottom")
+      legend_below()
   }
   new_figure(study, item, plots, compose, what = paste(
-    "points: every run, as a ratio to the geometric mean of its cell; block means with 95 % t interval over the cells of",
-    "the block (logs).", design_words(study, item, plots$trace)
+    "points: every run, as a ratio to the geometric mean of its cell; block means with 95 % t interval over the cells",
+    "of the block (logs).", design_words(study, item, plots$trace)
   ))
 }
 

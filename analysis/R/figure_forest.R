@@ -17,8 +17,7 @@ VERDICT_SHAPES <- c(
 forest_height <- function(n, most) min(most, 30 + 8.5 * n)
 
 figure_forest <- function(study, item) {
-  verdicts <- read_verdicts(study$dir)
-  verdicts[, row := factor(claim, levels = rev(claim))]
+  verdicts <- with_claim_rows(read_verdicts(study$dir))
   size <- c(unlist(item$size_mm)[1], forest_height(nrow(verdicts), unlist(item$size_mm)[2]))
   plots <- list(claims = shows_units(forest_words(verdicts), character()),
                 ratios = forest_plot(verdicts, forest_marks(study, verdicts)),
@@ -29,6 +28,11 @@ figure_forest <- function(study, item) {
     "deterministic claims); open diamonds: published; shaded: equivalence margin; grey rows cannot be decided here.",
     "Effects without a ratio appear as text."
   ))
+}
+
+#' A row of the picture per claim, the first on top.
+with_claim_rows <- function(verdicts) {
+  data.table::set(verdicts, j = "row", value = factor(verdicts$claim, levels = rev(verdicts$claim)))[]
 }
 
 #' verdicts.csv with numbers as numbers.
@@ -50,7 +54,7 @@ row_text <- function(verdicts, label, limit) {
 }
 
 forest_words <- function(verdicts) {
-  wrapped <- vapply(verdicts$statement, function(s) paste(strwrap(s, 36), collapse = "\n"), "")
+  wrapped <- vapply(verdicts$statement, function(s) paste(strwrap(s, 41), collapse = "\n"), "")
   ids <- ggplot(verdicts, aes(x = 0, y = row))
   ids + geom_text(aes(label = claim), hjust = 0, size = text_size(), family = FONT, fontface = "bold") +
     geom_text(aes(x = 0.19, label = wrapped), hjust = 0, size = text_size(), family = FONT, lineheight = 0.9,
@@ -61,8 +65,9 @@ forest_words <- function(verdicts) {
 
 forest_verdicts <- function(verdicts) {
   state <- ifelse(nzchar(verdicts$detail), sprintf("%s (%s)", verdicts$verdict, verdicts$detail), verdicts$verdict)
-  ours <- ifelse(nzchar(verdicts$ours), paste0("\nours ", verdicts$ours), paste0("\npublished ", verdicts$published))
-  label <- sprintf("%s %s%s", GLYPHS[verdicts$verdict], state, vapply(ours, function(s) paste(strtrim(s, 44)), ""))
+  line <- function(name, text) ifelse(nzchar(text), shorten(sprintf("\n%s %s", name, text), 44), "")
+  label <- paste0(GLYPHS[verdicts$verdict], " ", state, line("ours", verdicts$ours),
+                  line("published", verdicts$published))
   row_text(verdicts, label, 1)
 }
 

@@ -39,12 +39,15 @@ figure_caption <- function(study, item, what) {
   )
 }
 
-#' Pinned levels in the words of the study; the protocol is only said when it is not the improved one.
+#' Pinned levels in the words of the study, apart from what is drawn; the protocol is said when it is not the improved
+#' one.
 at_words <- function(study, at) {
-  at <- at[!(names(at) == "protocol" & at == "improved")]
+  at <- at[lengths(at) == 1L & !(names(at) == "protocol" & at == "improved")]
   if (!length(at)) return("")
   words <- Map(function(name, levels) {
-    paste(label_of(study, name), paste(level_words(study, name, unlist(levels)), collapse = " or "))
+    said <- paste(level_words(study, name, unlist(levels)), collapse = " or ")
+    # A level with words of its own needs no name of its factor before it.
+    if (is.null(study$spec$level_labels[[name]])) paste(label_of(study, name), said) else said
   }, names(at), at)
   paste0(paste(unlist(words), collapse = ", "), "; ")
 }
@@ -60,13 +63,13 @@ span <- function(n, noun) {
 assemble <- function(figure) {
   width <- figure$size_mm[1]
   body <- figure$compose(figure$plots)
-  banner <- banner_of(figure$class, width)
+  banner <- or_else(figure$banner, banner_of(figure$class, width))
   # A no-break space keeps the number with its sign when the caption is broken into lines.
   together <- gsub("95 % t", "95\u00a0%\u00a0t", figure$caption, fixed = TRUE)
-  caption <- paste(strwrap(together, width = floor(width / 1.36)), collapse = "\n")
+  caption <- paste(strwrap(together, width = floor(width / 1.3)), collapse = "\n")
   title <- paste(strwrap(figure$title, width = floor(width / 1.75)), collapse = "\n")
   whole <- if (is.null(banner)) body else banner_strip(banner) / body +
-    plot_layout(heights = unit(c(4, 1), c("mm", "null")))
+    plot_layout(heights = unit(c(4.2, 1), c("mm", "null")))
   whole + plot_annotation(
     title = title, caption = caption,
     theme = theme(

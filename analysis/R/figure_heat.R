@@ -1,4 +1,4 @@
-# A heat map of ratios: every cell is cut into one strip per block, so that its spread can be seen, with its mean as text.
+# A heat map of ratios: every cell is cut into one strip per block, so that its spread shows, with its mean as text.
 
 figure_heat <- function(study, item) {
   values <- long_values(study, item, item$metric)

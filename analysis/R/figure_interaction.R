@@ -15,11 +15,11 @@ figure_interaction <- function(study, item) {
   plots <- list(means = interaction_plot(study, item, values, printed),
                 effects = effects_plot(study, item, effects, theirs))
   compose <- function(plots) {
-    patchwork::wrap_plots(plots, widths = c(1.25, 1), guides = "collect") & theme(legend.position = "bottom")
+    patchwork::wrap_plots(plots, widths = c(1.25, 1), guides = "collect") & legend_below()
   }
   new_figure(study, item, plots, compose, what = paste(
     "small: every run (left), every block (right); large: geometric means with 95 % t interval on logs over blocks;",
-    published_words(study, printed)
+    "effect of each factor: with the other one off;", published_words(study, printed)
   ))
 }
 
@@ -64,7 +64,9 @@ effect_words <- function(factors) c(factors, "interaction")
 
 interaction_plot <- function(study, item, values, printed) {
   metrics <- unlist(item$metrics)
-  units <- lapply(stats::setNames(metrics, metrics), function(name) quantity(study, name, values[metric == name, value]))
+  units <- lapply(stats::setNames(nm = metrics), function(name) {
+    quantity(study, name, values[metric == name, value])
+  })
   label <- function(table) table[, metric := factor(vapply(units, `[[`, "", "label")[metric],
                                                     levels = vapply(units, `[[`, "", "label"))]
   scaled <- function(table) {
@@ -77,17 +79,19 @@ interaction_plot <- function(study, item, values, printed) {
   means <- block_summary(runs, "value", by, log = TRUE)
   theirs <- if (!is.null(printed)) scaled(printed)
   second <- names(item$effects)[2]
-  ticks <- level_words(study, second, unlist(item$effects[[second]]))
+  ticks <- unlist(item$effects[[second]])
   first <- names(item$effects)[1]
   lines <- stats::setNames(c("22", "solid"), c("0", "1"))
   plot <- ggplot(runs, aes(x = b + (match(tint, levels(runs$tint)) - 1.5) * 0.07, y = value)) +
     interaction_lines(theirs, PUBLISHED_COLOUR) + interaction_means(means, runs) +
     geom_point(aes(colour = tint, shape = tint), size = 0.6, stroke = 0.3, alpha = 0.6) +
-    facet_grid(rows = vars(metric), cols = vars(facet), scales = "free_y", labeller = labeller(metric = stacked_words)) +
-    scale_linetype_manual(name = NULL, values = lines, labels = level_words(study, first, unlist(item$effects[[first]])))
-  plot <- plot + level_scales(levels(runs$tint), NULL) + do.call(scale_y_log10, log_axis()) +
+    facet_grid(rows = vars(metric), cols = vars(facet), scales = "free_y",
+               labeller = labeller(metric = stacked_words)) +
+    scale_linetype_manual(name = label_of(study, first), values = lines, labels = unlist(item$effects[[first]]))
+  plot <- plot + level_scales(levels(runs$tint), NULL) + do.call(scale_y_log10, log_axis(3)) +
     scale_x_continuous(breaks = 0:1, labels = ticks, limits = c(-0.3, 1.3), minor_breaks = NULL) +
-    labs(x = NULL, y = NULL) + theme_zassay() + theme(strip.text.y = element_text(angle = 0), legend.key.width = unit(6, "mm"))
+    labs(x = label_of(study, second), y = NULL) + theme_zassay() +
+    theme(strip.text.y = element_text(angle = 0), legend.key.width = unit(6, "mm"))
   shows_units(plot, vapply(units, `[[`, "", "unit"))
 }
 
@@ -113,7 +117,8 @@ interaction_lines <- function(printed, colour) {
   list(
     geom_segment(data = ends, aes(x = 0, xend = 1, y = from, yend = to, linetype = factor(a)), linewidth = 0.3,
                  colour = "grey60", show.legend = FALSE),
-    geom_point(data = printed, aes(x = b, y = value), shape = PUBLISHED_SHAPE, size = 1.3, stroke = 0.4, colour = colour)
+    geom_point(data = printed, aes(x = b, y = value), shape = PUBLISHED_SHAPE, size = 1.3, stroke = 0.4,
+               colour = colour)
   )
 }
 
@@ -141,6 +146,7 @@ effects_plot <- function(study, item, effects, theirs) {
     facet_grid(rows = vars(metric), cols = vars(facet)) + level_scales(tints, NULL) +
     scale_linetype_manual(values = c(interval = "solid"), guide = "none") + do.call(scale_x_log10, log_axis()) +
     scale_y_continuous(breaks = -seq_along(words), labels = words, expand = expansion(add = 0.6), minor_breaks = NULL) +
-    labs(x = "effect, as a ratio", y = NULL) + theme_zassay() + theme(strip.text.y = element_blank())
+    labs(x = "effect, as a ratio", y = NULL) + theme_zassay() + theme(strip.text.y = element_blank()) +
+    guides(colour = "none", shape = "none")
   shows_units(shown, character())
 }

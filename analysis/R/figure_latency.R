@@ -15,9 +15,9 @@ figure_latency <- function(study, item) {
   if (nrow(moving)) plots$time <- latency_heat(study, item, moving, shown)
   compose <- function(plots) patchwork::wrap_plots(plots, nrow = 1, widths = c(1, 1.1)[seq_along(plots)])
   new_figure(study, item, plots, compose, what = paste(
-    "curves: all operations pooled; small: every run; large: geometric mean of the runs' percentiles with 95 % t interval",
-    "on logs over blocks (only where", LEAST_BEYOND, "operations lie beyond it).",
-    if (nrow(moving)) "Right: share of the operations of each second, all runs." else "No histograms over time recorded."
+    "curves: all operations pooled; small: every run; large: geometric mean of the runs' percentiles with 95 % t",
+    "interval on logs over blocks (only where", LEAST_BEYOND, "operations lie beyond it).",
+    if (nrow(moving)) "Right: share of the operations of each second, all runs." else "No histograms over time."
   ))
 }
 
@@ -27,7 +27,8 @@ read_latency <- function(study, item) {
   if (!file.exists(path)) return(NULL)
   rows <- data.table::fread(path, colClasses = list(character = c("study", "cell", "op")), na.strings = "")
   absent <- setdiff(c("cell", "block", "run", "op", "bin_s", "count"), names(rows))
-  if (length(absent)) abort(sprintf("%s: column \"%s\" is missing", path, absent[1]), "its columns are in docs/series.md")
+  if (length(absent)) abort(sprintf("%s: column \"%s\" is missing", path, absent[1]),
+                            "its columns are in docs/series.md")
   rows <- rows[, !"study"] # it would hide our own variable of that name
   if (!"t_s" %in% names(rows)) rows[, t_s := NA_real_]
   cells <- figure_cells(study, item$at)
@@ -63,7 +64,8 @@ latency_cdf <- function(study, item, counts, points, shown) {
     geom_step(aes(colour = tint, linetype = tint), linewidth = 0.45) +
     geom_point(data = points, aes(x = value / unit, colour = tint, shape = tint), size = 0.6, stroke = 0.3) +
     geom_linerange(data = with_range(means), aes(x = mean / unit, xmin = lo / unit, xmax = hi / unit, colour = tint,
-                                                 linetype = tint), linewidth = 0.6, orientation = "y", show.legend = FALSE) +
+                                                 linetype = tint),
+                   linewidth = 0.6, orientation = "y", show.legend = FALSE) +
     geom_point(data = means, aes(x = mean / unit, colour = tint, shape = tint), size = 1.9) +
     level_scales(levels(counts$tint), NULL) + line_scale(levels(counts$tint)) +
     do.call(scale_x_log10, log_axis()) +
@@ -87,9 +89,9 @@ latency_heat <- function(study, item, moving, shown) {
     scale_fill_gradientn(name = "share", colours = viridisLite::viridis(64), limits = c(0, NA),
                          guide = guide_colourbar(barwidth = unit(25, "mm"), barheight = unit(2.5, "mm"),
                                                  title.vjust = 1)) +
-    scale_x_continuous(expand = c(0, 0)) +
+    scale_x_continuous(expand = c(0, 0), breaks = scales::breaks_extended(4)) +
     scale_y_continuous(breaks = -6:6, labels = plain_numbers(10^(-6:6)), expand = c(0, 0), minor_breaks = NULL) +
     labs(x = "time in the run (s)", y = sprintf("service time (%s)", shown$name)) + theme_zassay() +
-    theme(panel.grid.major = element_blank())
+    theme(panel.grid.major = element_blank(), panel.spacing.x = unit(5, "mm"))
   shows_units(plot, c("s", shown$name))
 }

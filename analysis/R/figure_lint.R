@@ -142,8 +142,8 @@ scale_names <- function(plot) {
   unlist(lapply(plot$scales$scales, function(scale) if (is.character(scale$name)) scale$name))
 }
 
-TEXT_PARTS <- c("axis.text.x", "axis.text.y", "axis.title.x", "axis.title.y", "legend.text", "legend.title", "strip.text.x",
-                "strip.text.y", "plot.subtitle")
+TEXT_PARTS <- c("axis.text.x", "axis.text.y", "axis.title.x", "axis.title.y", "legend.text", "legend.title",
+                "strip.text.x", "strip.text.y", "plot.subtitle")
 
 #' No text smaller than 7 pt at the size of print.
 lint_text <- function(plot, built = ggplot_build(plot)) {
@@ -171,9 +171,8 @@ lint_banner <- function(figure) {
 
 #' What the strip over the assembled figure says.
 banner_text <- function(figure) {
-  strip <- assemble(figure)$patches$plots[[1]]
-  labels <- lapply(strip$layers, function(layer) layer$aes_params$label)
-  paste(unlist(labels), collapse = " ")
+  words <- lapply(assemble(figure)$patches$plots, attr, "words")
+  paste(unlist(words), collapse = " ")
 }
 
 #' The caption says n, the interval method, the validity class and the data; emulated and synthetic data carry a banner.

@@ -14,7 +14,8 @@ read_campaign <- function(label, results, studies = NULL) {
                                                                                                algo = "sha256"))
   })
   rows <- data.table::rbindlist(tables, fill = TRUE)
-  rows[, campaign := sprintf("%s (%s)", label, paste(sort(unique(data_class)), collapse = ", "))][]
+  classes <- paste(sort(unique(rows$data_class)), collapse = ", ")
+  data.table::set(rows, j = "campaign", value = sprintf("%s\n(%s)", label, classes))[]
 }
 
 #' Draw the matrix of several campaigns.
@@ -22,18 +23,26 @@ read_campaign <- function(label, results, studies = NULL) {
 #' @param campaigns named character vector: label = results folder.
 figure_matrix <- function(campaigns, studies = NULL) {
   rows <- data.table::rbindlist(Map(read_campaign, names(campaigns), campaigns, list(studies)), fill = TRUE)
-  rows[, campaign := factor(campaign, levels = unique(campaign))]
+  data.table::set(rows, j = "campaign", value = factor(rows$campaign, levels = unique(rows$campaign)))
   rows <- rows[order(source_order(source), claim_order(claim))]
   claims <- unique(rows$claim)
   halves <- split(claims, ceiling(2 * seq_along(claims) / length(claims)))
   plots <- lapply(halves, function(part) matrix_plot(rows[claim %in% part], part))
   names(plots) <- c("left", "right")[seq_along(plots)]
   compose <- function(plots) {
-    patchwork::wrap_plots(plots, nrow = 1, guides = "collect") & theme(legend.position = "bottom")
+    patchwork::wrap_plots(plots, nrow = 1, guides = "collect") & legend_below()
   }
   list(id = "GB", kind = "matrix", title = "Verdicts by claim and campaign", plots = plots, compose = compose,
-       quotations = character(), size_mm = c(MATRIX_SIZE_MM[1], max(55, min(MATRIX_SIZE_MM[2], 45 + 2 * length(claims)))),
-       class = lowest_class(rows$data_class), caption = matrix_caption(rows))
+       quotations = character(), size_mm = c(MATRIX_SIZE_MM[1], min(MATRIX_SIZE_MM[2], 55 + 2 * length(claims))),
+       class = lowest_class(rows$data_class), banner = matrix_banner(rows), caption = matrix_caption(rows))
+}
+
+#' Where classes meet, the banner says whose columns it means.
+matrix_banner <- function(rows) {
+  classes <- unique(rows$data_class)
+  words <- banner_of(lowest_class(classes), MATRIX_SIZE_MM[1])
+  if (length(classes) < 2L || is.null(words)) return(words)
+  sprintf("Columns of class %s: %s", lowest_class(classes), words)
 }
 
 matrix_caption <- function(rows) {
@@ -42,7 +51,7 @@ matrix_caption <- function(rows) {
   sprintf(
     "n = %s, and as many runs as the plan says (at least 1 run); %s. %s; data %s.",
     span(as.integer(blocks), "block"),
-    "decided by 95 % t interval over blocks with Holm's adjustment, or by counts; no mark: the claim is not in that campaign",
+    "decided by 95 % t interval over blocks with Holm's adjustment, or by counts; no mark: not asked in that campaign",
     paste(sprintf("Class %s (%s)", classes, CLASS_WORDS[classes]), collapse = ", "),
     substr(digest::digest(unique(rows$sha256), algo = "sha256"), 1, 12)
   )
@@ -54,7 +63,7 @@ claim_order <- function(claim) sprintf("%d%s", !grepl("^S", claim), claim)
 
 matrix_plot <- function(rows, claims) {
   rows <- data.table::copy(rows)
-  rows[, row := factor(claim, levels = rev(claims))]
+  data.table::set(rows, j = "row", value = factor(rows$claim, levels = rev(claims)))
   said <- rows[match(rev(claims), claim), sprintf("%s  %s", shorten(statement, 42), claim)]
   seen <- names(VERDICT_COLOURS)[names(VERDICT_COLOURS) %in% rows$verdict]
   plot <- ggplot(rows, aes(x = campaign, y = row)) +
@@ -65,9 +74,14 @@ matrix_plot <- function(rows, claims) {
                       labels = sprintf("%s %s", GLYPHS[names(MATRIX_FILLS)], tolower(names(MATRIX_FILLS)))) +
     scale_y_discrete(labels = said) + scale_x_discrete(position = "top", drop = FALSE) +
     labs(x = NULL, y = NULL) + guides(fill = guide_legend(nrow = 2)) + theme_zassay() +
-    theme(panel.grid.major = element_blank(), axis.ticks = element_blank(), axis.text.x.top = element_text(size = TEXT_PT))
-  if (nlevels(rows$campaign) > 2L) plot <- plot + theme(axis.text.x.top = element_text(size = TEXT_PT, angle = 45, hjust = 0))
+    theme(panel.grid.major = element_blank(), axis.ticks = element_blank(), axis.text.x.top = campaign_names(rows))
   shows_units(plot, character())
+}
+
+#' Names of many campaigns are slanted.
+campaign_names <- function(rows) {
+  many <- nlevels(rows$campaign) > 3L
+  element_text(size = TEXT_PT, angle = if (many) 45 else 0, hjust = if (many) 0 else 0.5)
 }
 
 MATRIX_FILLS <- replace(VERDICT_COLOURS, c("NOT TESTABLE HERE", "EXPLORATORY"), "grey85")

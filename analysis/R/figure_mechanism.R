@@ -42,7 +42,10 @@ mechanism_plot <- function(study, item, points, printed, slopes) {
   as_panel <- function(table) table[, panel := factor(panel, levels = order)]
   shown <- quantity(study, item$y, points$y)
   many <- nlevels(points$facet) > 1L
-  slopes <- mechanism_words(study, as_panel(slopes), many)
+  slopes <- mechanism_words(as_panel(slopes))
+  words <- levels(points$facet)
+  if (many) words <- paste0(words, ": ", slopes[panel == "here"][match(words, as.character(facet)), text])
+  inside <- if (many) slopes[panel != "here"] else slopes
   plot <- ggplot() +
     geom_abline(data = slopes, aes(slope = mean / shown$factor, intercept = 0, linetype = facet), linewidth = 0.4,
                 show.legend = FALSE) +
@@ -54,9 +57,10 @@ mechanism_plot <- function(study, item, points, printed, slopes) {
       geom_text(data = printed, aes(x = x, y = y / shown$factor, label = run), size = text_size(), family = FONT,
                 hjust = -0.9, vjust = 1)
   }
-  plot <- plot + geom_text(data = slopes, aes(x = -Inf, y = Inf, label = text), hjust = -0.05, vjust = slopes$line,
+  plot <- plot + geom_text(data = inside, aes(x = -Inf, y = Inf, label = text), hjust = -0.05, vjust = 1.5,
                            size = text_size(), family = FONT) +
-    facet_wrap(vars(panel), scales = "free", nrow = 1) + level_scales(levels(points$facet), NULL) +
+    facet_wrap(vars(panel), scales = "free", nrow = 1) + level_scales(levels(points$facet), NULL, words) +
+    guides(colour = guide_legend(ncol = 1), shape = guide_legend(ncol = 1)) +
     line_scale(levels(points$facet)) +
     scale_x_continuous(limits = c(0, NA), expand = expansion(mult = c(0, 0.14))) +
     scale_y_continuous(limits = c(0, NA), expand = expansion(mult = c(0, 0.22)), labels = plain_numbers) +
@@ -65,11 +69,10 @@ mechanism_plot <- function(study, item, points, printed, slopes) {
   shows_units(plot, shown$unit)
 }
 
-mechanism_words <- function(study, slopes, many) {
+#' D with its interval, as a legend or a panel says it.
+mechanism_words <- function(slopes) {
   number <- function(x) vapply(signif(x, 3), format, "")
   slopes[, text := sprintf("D = %s%s", number(mean),
                            ifelse(is.finite(lo), sprintf(" [%s, %s]", number(lo), number(hi)), ""))]
-  if (many) slopes[!is.na(facet), text := paste0(facet, ": ", text)]
-  slopes[, line := 1.4 + 1.2 * (seq_len(.N) - 1), by = panel]
   slopes[is.na(facet), facet := levels(facet)[1]][]
 }

@@ -6,18 +6,13 @@ OVERVIEW_SIZE_MM <- c(182, 240)
 #'
 #' @param studies list of figure studies (read_figure_study), each with its verdicts.csv.
 figure_overview <- function(studies) {
-  parts <- lapply(studies, function(study) {
-    verdicts <- read_verdicts(study$dir)
-    verdicts[, row := factor(claim, levels = rev(claim))][]
-  })
-  all <- data.table::rbindlist(parts)
-  all <- all[order(source_order(source), claim_order(claim))]
-  rows <- rev(all$claim)
-  all[, row := factor(claim, levels = rows)]
+  parts <- lapply(studies, function(study) with_claim_rows(read_verdicts(study$dir)))
+  all <- data.table::rbindlist(parts, fill = TRUE)
+  all <- with_claim_rows(all[order(source_order(source), claim_order(claim))])
   marks <- Map(forest_marks, studies, parts)
   together <- function(name) {
     table <- data.table::rbindlist(lapply(marks, `[[`, name), fill = TRUE)
-    table[, row := factor(as.character(row), levels = rows)][]
+    data.table::set(table, j = "row", value = factor(as.character(table$row), levels = levels(all$row)))[]
   }
   edges <- overview_edges(all)
   plots <- list(claims = shows_units(overview_words(all, edges), character()),
@@ -41,11 +36,12 @@ overview_caption <- function(studies, all) {
   runs <- unlist(lapply(studies, function(s) max(s$data$rows$run)))
   classes <- unique(vapply(studies, `[[`, "", "class"))
   hashes <- vapply(studies, function(s) s$data$sha256, "")
-  sprintf(
-    "n = %s \u00d7 %s per cell; dots: estimate with 95 %% t interval over blocks; small points: each block; open diamonds: published; shaded: equivalence margin; grey rows cannot be decided here. %s; data %s.", # nolint
-    span(blocks, "block"), span(as.integer(runs), "run"), paste(sprintf("Class %s (%s)", classes, CLASS_WORDS[classes]),
-                                                               collapse = ", "),
-    substr(digest::digest(unname(hashes), algo = "sha256"), 1, 12)
+  paste0(
+    sprintf("n = %s \u00d7 %s per cell; ", span(blocks, "block"), span(as.integer(runs), "run")),
+    "dots: estimate with 95 % t interval over blocks; small points: each block; open diamonds: published; ",
+    "shaded: equivalence margin; grey rows cannot be decided here. ",
+    paste(sprintf("Class %s (%s)", classes, CLASS_WORDS[classes]), collapse = ", "),
+    sprintf("; data %s.", substr(digest::digest(unname(hashes), algo = "sha256"), 1, 12))
   )
 }
 
@@ -58,24 +54,38 @@ overview_lines <- function(edges) {
 overview_words <- function(all, edges) {
   ggplot(all, aes(x = 0, y = row)) + overview_lines(edges) +
     geom_text(aes(label = claim), hjust = 0, size = text_size(), family = FONT, fontface = "bold") +
-    geom_text(aes(x = 0.16, label = shorten(statement, 42)), hjust = 0, size = text_size(), family = FONT,
+    geom_text(aes(x = 0.16, label = shorten(statement, 45)), hjust = 0, size = text_size(), family = FONT,
               colour = row_shades(all)) +
-    scale_x_continuous(limits = c(0, 1), expand = c(0, 0)) + theme_void(base_family = FONT) +
+    scale_x_continuous(limits = c(0, 1), expand = c(0, 0)) + scale_y_discrete(drop = FALSE) +
+    theme_void(base_family = FONT) +
     theme(plot.margin = margin(0, 0, 0, 0))
 }
 
-overview_verdicts <- function(all, edges) {
-  word <- tolower(all$verdict)
-  word[nzchar(all$detail)] <- sprintf("%s (%s)", word, all$detail)[nzchar(all$detail)]
+#' A verdict and its detail in a word or two.
+short_verdicts <- function(all) {
+  known <- c("", "interval", "exploratory")
+  word <- ifelse(all$detail %in% known, tolower(all$verdict), sprintf("%s (%s)", tolower(all$verdict), all$detail))
   word <- sub("^not replicated \\((contradicted|negligible)\\)$", "\\1", word)
-  word <- sub("^not testable here", "not testable", word)
-  numbers <- ifelse(nzchar(all$ours), all$ours, ifelse(nzchar(all$published), paste("published", all$published), ""))
+  sub("^not testable here", "not testable", word)
+}
+
+#' Our number with its interval in three digits; what was observed, or else what was published, in words.
+short_numbers <- function(all) {
+  digits <- function(x) vapply(signif(x, 3), format, "", drop0trailing = TRUE)
+  whole <- is.finite(all$estimate) & is.finite(all$lo) & is.finite(all$hi) & all$scale %in% c("ratio", "difference")
+  said <- ifelse(nzchar(all$ours), all$ours, ifelse(nzchar(all$published), paste("published", all$published), ""))
+  ifelse(whole, sprintf("%s [%s, %s]", digits(all$estimate), digits(all$lo), digits(all$hi)), said)
+}
+
+overview_verdicts <- function(all, edges) {
   shades <- row_shades(all)
-  ggplot(all, aes(x = 0, y = row)) + overview_lines(edges) +
-    geom_text(aes(x = 0.01, label = GLYPHS[verdict]), hjust = 0, size = text_size(), family = FONT, colour = shades) +
-    geom_text(aes(x = 0.06, label = shorten(word, 25)), hjust = 0, size = text_size(), family = FONT, colour = shades) +
-    geom_text(aes(x = 0.6, label = shorten(numbers, 18)), hjust = 0, size = text_size(), family = FONT, colour = shades) +
-    scale_x_continuous(limits = c(0, 1), expand = c(0, 0)) + theme_void(base_family = FONT) +
+  words <- function(at, label) {
+    geom_text(aes(x = !!at, label = !!label), hjust = 0, size = text_size(), family = FONT, colour = shades)
+  }
+  ggplot(all, aes(x = 0, y = row)) + overview_lines(edges) + words(0.01, unname(GLYPHS[all$verdict])) +
+    words(0.06, shorten(short_verdicts(all), 21)) + words(0.54, shorten(short_numbers(all), 20)) +
+    scale_x_continuous(limits = c(0, 1), expand = c(0, 0)) + scale_y_discrete(drop = FALSE) +
+    theme_void(base_family = FONT) +
     theme(plot.margin = margin(0, 0, 0, 0))
 }
 
@@ -90,7 +100,8 @@ draw_overview <- function(results, studies_dir, out, schemas, names = NULL, camp
   if (!length(found)) abort(sprintf("%s: no study with a verdicts.csv", results), "made by: analysis/exec/estimate")
   studies <- lapply(found, function(name) {
     asked <- file.path(studies_dir, name)
-    read_figure_study(file.path(results, name), file.path(asked, "claims.yaml"), file.path(asked, "published.csv"), schemas)
+    read_figure_study(file.path(results, name), file.path(asked, "claims.yaml"), file.path(asked, "published.csv"),
+                      schemas)
   })
   dir.create(out, recursive = TRUE, showWarnings = FALSE)
   figures <- list(figure_overview(studies), figure_matrix(or_else(campaigns, c(here = results)), found))

@@ -5,8 +5,8 @@ figure_runs <- function(study, item) {
     if (length(panel$stack)) runs_stack(study, item, panel) else runs_lines(study, item, panel)
   })
   names(plots) <- sprintf("panel%d", seq_along(plots))
-  last <- length(plots)
-  for (i in seq_along(plots)) plots[[i]] <- plots[[i]] + runs_axis(i == 1L, i == last)
+  last <- max(run_values(study, item$panels[[1]]$metric, item$at)$run)
+  for (i in seq_along(plots)) plots[[i]] <- plots[[i]] + runs_axis(i == 1L, i == length(plots), last)
   heights <- vapply(item$panels, function(panel) as.numeric(or_else(panel$height, 1)), 0)
   compose <- function(plots) patchwork::wrap_plots(plots, ncol = 1, heights = heights)
   new_figure(study, item, plots, compose, what = paste(
@@ -15,9 +15,10 @@ figure_runs <- function(study, item) {
   ))
 }
 
-runs_axis <- function(top, bottom) {
+runs_axis <- function(top, bottom, last) {
   list(
-    scale_x_continuous(breaks = scales::breaks_width(1), minor_breaks = NULL),
+    scale_x_continuous(limits = c(0.55, last + 0.45), breaks = scales::breaks_width(1),
+                       minor_breaks = NULL, expand = c(0, 0)),
     theme_zassay(), theme(legend.position = "right"),
     if (!top) theme(strip.text.x = element_blank()),
     if (bottom) labs(x = "run") else list(labs(x = NULL), theme(axis.text.x = element_blank()))
@@ -50,8 +51,8 @@ runs_lines <- function(study, item, panel) {
     geom_linerange(data = with_range(means), aes(y = mean, ymin = pmax(0, lo), ymax = hi), linewidth = 0.5) +
     geom_line(data = means, aes(y = mean), linewidth = 0.5) +
     facet_wrap(vars(facet), nrow = 1) + runs_limits(study, panel) + labs(y = wrap_label(shown$label))
-  if (!is.null(printed)) plot <- plot + geom_point(data = printed, shape = PUBLISHED_SHAPE, size = 1.6, stroke = 0.45,
-                                                   colour = OKABE[6])
+  if (!is.null(printed)) plot <- plot + geom_point(data = printed, shape = PUBLISHED_SHAPE, size = 1.7, stroke = 0.5,
+                                                   colour = PUBLISHED_COLOUR)
   shows_units(plot, shown$unit)
 }
 

@@ -6,7 +6,8 @@ series_table <- function(study, file = "series.csv") {
   if (!file.exists(path)) return(NULL)
   rows <- data.table::fread(path, colClasses = list(character = c("study", "cell", "series", "unit")), na.strings = "")
   absent <- setdiff(c("study", "cell", "block", "run", "t_s", "series", "value", "unit"), names(rows))
-  if (length(absent)) abort(sprintf("%s: column \"%s\" is missing", path, absent[1]), "its columns are in docs/series.md")
+  if (length(absent)) abort(sprintf("%s: column \"%s\" is missing", path, absent[1]),
+                            "its columns are in docs/series.md")
   rows[, !"study"] # it would hide our own variable of that name
 }
 
@@ -63,21 +64,22 @@ figure_series <- function(study, item) {
   panels <- Filter(function(panel) any(samples$series %in% unlist(panel$series)), item$panels)
   plots <- lapply(panels, function(panel) series_panel(study, item, panel, samples, marks))
   names(plots) <- sprintf("panel%d", seq_along(plots))
-  for (i in seq_along(plots)) plots[[i]] <- plots[[i]] + series_axis(i == 1L, i == length(plots), max(samples$t_s))
+  end <- max(samples$t_s)
+  for (i in seq_along(plots)) plots[[i]] <- plots[[i]] + series_axis(i == 1L, i == length(plots), end)
   heights <- vapply(panels, function(panel) as.numeric(or_else(panel$height, 1)), 0)
   lacking <- setdiff(names, samples$series)
   compose <- function(plots) patchwork::wrap_plots(plots, ncol = 1, heights = heights)
   new_figure(study, item, plots, compose, what = paste0(
-    "samples of 1 s: medians with their 10 to 90 % range over blocks, so no 95 % t interval; areas: means; spans: block ",
-    min(samples$block), "; ", if (length(item$mark)) sprintf("vertical: %s; ", item$mark$label),
+    "samples of 1 s: medians with their 10 to 90 % range over blocks, so no 95 % t interval; areas: means; ",
+    sprintf("spans: block %d; ", min(samples$block)), if (length(item$mark)) sprintf("vertical: %s; ", item$mark$label),
     if (length(lacking)) sprintf("not recorded: %s.", paste(lacking, collapse = ", ")) else "grey: every sample."
   ))
 }
 
 series_axis <- function(top, bottom, end) {
   list(
-    scale_x_continuous(limits = c(0, NA), expand = expansion(mult = c(0, 0.01))), theme_zassay(),
-    theme(legend.position = "right", legend.justification = "left"),
+    scale_x_continuous(limits = c(0, end), expand = expansion(mult = c(0, 0.01))), theme_zassay(),
+    theme(legend.position = "right", legend.justification = "left", panel.spacing.x = unit(4, "mm")),
     if (!top) theme(strip.text.x = element_blank()),
     if (bottom) labs(x = "time in the run (s)") else list(labs(x = NULL), theme(axis.text.x = element_blank()))
   )
@@ -94,11 +96,11 @@ series_marks <- function(samples, mark) {
 
 series_panel <- function(study, item, panel, samples, marks) {
   own <- samples[series %in% unlist(panel$series)]
-  own[, series := factor(series, levels = unlist(panel$series))]
+  own[, series := factor(series, levels = intersect(unlist(panel$series), series))]
   shown <- series_quantity(study, panel, own)
   if (or_else(panel$draw, "lines") != "spans") own[, value := value / shown$factor]
   drawn <- switch(or_else(panel$draw, "lines"), lines = series_lines(study, own), stack = series_stack(study, own),
-                  spans = series_spans(study, own))
+                  spans = series_spans(study, own, max(samples$t_s)))
   plot <- drawn + series_mark_lines(marks) + facet_wrap(vars(facet), nrow = 1) + labs(y = wrap_label(shown$label))
   shows_units(plot, shown$unit)
 }
@@ -144,13 +146,13 @@ series_stack <- function(study, own) {
 }
 
 #' Spans of one block, a row per kind: when each was open, and for how long.
-series_spans <- function(study, own) {
+series_spans <- function(study, own, end) {
   levels <- rev(levels(own$series))
   spans <- own[block == min(block) & run == min(run)]
   spans[, row := match(as.character(series), levels)]
   ggplot(spans) +
-    geom_rect(aes(xmin = t_s, xmax = t_s + value, ymin = row - 0.4, ymax = row + 0.4, fill = series), colour = "white",
-              linewidth = 0.1) +
+    geom_rect(aes(xmin = t_s, xmax = pmin(t_s + value, end), ymin = row - 0.4, ymax = row + 0.4, fill = series),
+              colour = "white", linewidth = 0.1) +
     stack_fills(study, levels(own$series)) + guides(fill = "none") +
     scale_y_continuous(breaks = seq_along(levels), labels = series_labels(study, levels), limits = c(0.5, NA),
                        minor_breaks = NULL)

@@ -6,7 +6,8 @@ figure_share <- function(study, item) {
   track <- if (!is.null(item$series)) share_track(study, item, caps)
   if (!is.null(track)) plots <- list(track = track)
   said <- if (is.null(track)) {
-    paste("points: every run; ranges: 95 % t interval over blocks;", if (!is.null(item$series)) paste0(no_series(study), ";"))
+    paste("points: every run; ranges: 95 % t interval over blocks;",
+          if (!is.null(item$series)) paste0(no_series(study), ";"))
   } else {
     paste("medians over runs with their 10 to 90 % range second by second, so no 95 % t interval;",
           at_words(study, item$series$at))

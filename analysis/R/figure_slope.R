@@ -14,7 +14,7 @@ figure_slope <- function(study, item) {
   lines[, c("from", "to") := .(from / shown$factor, to / shown$factor)]
   plot <- slope_plot(study, item, lines, shown)
   new_figure(study, item, list(main = plot), function(plots) plots$main, what = paste0(
-    "one line per block, so also no 95 % t interval; log axis; triangles: cut off at the time limit (lower bounds); ",
+    "one line per block, hence no 95 % t interval; log axis; triangles: cut off at the time limit (lower bounds); ",
     "left panels: ", published_name(study), "."
   ))
 }

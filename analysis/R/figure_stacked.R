@@ -12,7 +12,7 @@ figure_stacked <- function(study, item) {
   if (!is.null(item$as_first_drawn)) plots$quotation <- as_first_drawn(study, item, item$as_first_drawn, unit)
   widths <- c(published = 1, ours = 1.25, quotation = 0.42)[names(plots)]
   compose <- function(plots) {
-    patchwork::wrap_plots(plots, widths = widths, guides = "collect") & theme(legend.position = "bottom")
+    patchwork::wrap_plots(plots, widths = widths, guides = "collect") & legend_below()
   }
   new_figure(study, item, plots, compose, quotations = intersect("quotation", names(plots)), what = paste(
     "bars: arithmetic means of runs; points: every run's total;",

@@ -6,7 +6,8 @@ figure_stopping <- function(study, item) {
   target <- or_else(item$width, 1.05)
   plot <- stopping_plot(paths, target)
   new_figure(study, item, list(main = plot), function(plots) plots$main, what = sprintf(
-    "each point: half of the 95 %% t interval of one contrast, after so many blocks; black: the widest; line: \u00d7%s.", target
+    "each point: half of the 95 %% t interval of one contrast after so many blocks; black: the widest; line: \u00d7%s.",
+    target
   ))
 }
 
@@ -19,7 +20,8 @@ stopping_paths <- function(study, wanted = NULL) {
     links <- stopping_links(study, claim)
     data.table::rbindlist(lapply(seq_along(links), function(i) stopping_path(claim$id, i, links[[i]])))
   })
-  data.table::rbindlist(paths)
+  out <- data.table::rbindlist(paths)
+  if (nrow(out)) out[is.finite(width)] else out
 }
 
 stopping_links <- function(study, claim) {
@@ -48,8 +50,8 @@ stopping_plot <- function(paths, target) {
     geom_line(aes(group = link), linewidth = 0.2, colour = "grey70") +
     geom_point(shape = 1, size = 0.6, stroke = 0.25, colour = "grey60") +
     geom_line(data = worst, linewidth = 0.5) + geom_point(data = worst, size = 1.2) +
-    annotate("text", x = max(worst$blocks), y = worst[which.max(blocks), width], label = worst$claim[1], hjust = 1.2, vjust = -0.6,
-             size = text_size(), family = FONT) +
+    annotate("text", x = max(worst$blocks), y = worst[which.max(blocks), width], label = worst$claim[1], hjust = 1.2,
+             vjust = -0.6, size = text_size(), family = FONT) +
     scale_x_continuous(breaks = scales::breaks_width(max(1, ceiling(last / 8))), minor_breaks = NULL) +
     do.call(scale_y_log10, log_axis()) +
     labs(x = "blocks", y = "half-width, as a ratio", subtitle = words) + theme_zassay()

@@ -43,10 +43,17 @@ banner_of <- function(class, width_mm) {
   if (class %in% names(words)) words[[class]]
 }
 
+#' As wide as the whole figure, not only as its panels.
 banner_strip <- function(text) {
-  ggplot() +
-    annotate("rect", xmin = 0, xmax = 1, ymin = 0, ymax = 1, fill = "grey82") +
-    annotate("text", x = 0.5, y = 0.5, label = text, family = FONT, fontface = "bold", size = text_size()) +
-    scale_x_continuous(expand = c(0, 0)) + scale_y_continuous(expand = c(0, 0)) + theme_void() +
-      theme(plot.margin = margin(0, 0, 1, 0))
+  look <- grid::gpar(fontfamily = FONT, fontface = "bold", fontsize = TEXT_PT)
+  strip <- grid::grobTree(grid::rectGrob(gp = grid::gpar(fill = "grey82", col = NA)),
+                          grid::textGrob(text, gp = look, name = "words"))
+  wrapped <- patchwork::wrap_elements(full = strip) + theme(plot.margin = margin(0, 0, 1.5, 0))
+  attr(wrapped, "words") <- text
+  wrapped
+}
+
+#' The place and the room of a legend that several plots share.
+legend_below <- function() {
+  theme(legend.position = "bottom", legend.box.spacing = unit(0.5, "mm"), legend.margin = margin(0, 0, 0, 0))
 }

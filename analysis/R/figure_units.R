@@ -14,7 +14,7 @@ shown_unit <- function(unit, values) {
   steps <- SHOWN_UNITS[[unit]]
   if (is.null(steps)) return(list(name = if (unit %in% c("1", "x")) "" else unit, factor = 1))
   size <- abs(values[is.finite(values) & values != 0])
-  at <- if (length(size)) max(1L, sum(steps <= stats::median(size))) else 1L
+  at <- if (length(size)) max(1L, sum(steps <= exp(mean(log(size))))) else 1L
   list(name = names(steps)[at], factor = steps[[at]])
 }
 
@@ -51,4 +51,17 @@ plain_numbers <- function(x) ifelse(is.na(x), "", trimws(vapply(x, plain_number,
 
 plain_number <- function(x) format(x, digits = 4, scientific = FALSE, drop0trailing = TRUE, big.mark = "\u202f")
 
-log_axis <- function(...) list(breaks = scales::breaks_log(5), labels = plain_numbers, ...)
+log_axis <- function(n = 5) list(breaks = if (n > 3) scales::breaks_log(n) else few_powers, labels = plain_numbers)
+
+#' In a narrow panel: powers of ten where there are two of them.
+few_powers <- function(limits) {
+  powers <- 10^seq(ceiling(log10(limits[1])), floor(log10(limits[2])))
+  powers <- powers[powers >= limits[1] & powers <= limits[2]]
+  if (length(powers) >= 2L) powers else scales::breaks_log(3)(limits)
+}
+
+#' Breaks that leave room for their own labels at the far end of an axis from zero.
+inner_breaks <- function(n) {
+  breaks <- scales::breaks_extended(n)
+  function(limits) Filter(function(at) at <= 0.94 * limits[2], breaks(limits))
+}

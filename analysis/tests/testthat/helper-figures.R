@@ -1,4 +1,4 @@
-# Simulated campaigns of every study, as their figures need them: levels of all scales, effects that look like something.
+# Simulated campaigns of every study, as their figures need them, with effects that look like something.
 
 FIGURE_STUDIES <- basename(dirname(Sys.glob(file.path(ROOT, "studies", "*", "figures.yaml"))))
 
@@ -6,14 +6,15 @@ FIGURE_STUDIES <- basename(dirname(Sys.glob(file.path(ROOT, "studies", "*", "fig
 FIGURE_EFFECTS <- list(
   "fio-cache" = list(metrics = list(
     bandwidth = list(at = list(
-      list(where = list(file_state = "unwritten"), set = 2400 * 2^20), list(where = list(file_state = "written",
-                                                                                         op = "read"), set = 900 * 2^20),
+      list(where = list(file_state = "unwritten"), set = 2400 * 2^20),
+      list(where = list(file_state = "written", op = "read"), set = 900 * 2^20),
       list(where = list(file_state = "incompressible", op = "read"), set = 500 * 2^20),
       list(where = list(file_state = c("written", "incompressible"), op = "randread"), set = 20 * 2^20),
       list(where = list(op = "randread", randrepeat = "1", file_state = "written"), trend = 0.24)
     )),
     hit_ratio = list(at = list(
-      list(where = list(randrepeat = "0"), set = 0.15), list(where = list(randrepeat = "1"), runs = list(1), set = 0.15),
+      list(where = list(randrepeat = "0"), set = 0.15),
+      list(where = list(randrepeat = "1"), runs = list(1), set = 0.15),
       list(where = list(randrepeat = "1"), runs = list(2), set = 0.5),
       list(where = list(randrepeat = "1"), runs = list(3), set = 0.57),
       list(where = list(randrepeat = "1"), runs = list(4), set = 0.64),
@@ -52,7 +53,8 @@ FIGURE_EFFECTS <- list(
   )),
   "zfs-on-linux" = list(metrics = list(
     seq_block_write = list(mean = 80 * 2^20, at = list(
-      list(where = list(setting = c("lz4", "lz4-dedup")), ratio = 1.8), list(where = list(setting = "dedup"), ratio = 0.7)
+      list(where = list(setting = c("lz4", "lz4-dedup")), ratio = 1.8),
+      list(where = list(setting = "dedup"), ratio = 0.7)
     )),
     aggregate_rate = list(mean = 120 * 2^20, at = list(
       list(where = list(setting = "lz4"), ratio = 1.6), list(where = list(setting = "gzip"), ratio = 0.6)
@@ -88,7 +90,8 @@ simulate_for_figures <- function(name, scale, blocks, class, series) {
 
 figure_study <- function(name, ...) {
   asked <- file.path(ROOT, "studies", name)
-  read_figure_study(figure_campaign(name, ...), file.path(asked, "claims.yaml"), file.path(asked, "published.csv"), SCHEMAS)
+  read_figure_study(figure_campaign(name, ...), file.path(asked, "claims.yaml"), file.path(asked, "published.csv"),
+                    SCHEMAS)
 }
 
 figure_item <- function(study, id) Filter(function(item) item$id == id, study$spec$figures)[[1]]

@@ -10,8 +10,8 @@ write_series <- function(dir, cells = "", seconds = 60L, seed = 1L) {
 }
 
 series_boots <- function(dir, cells, runs) {
-  data <- data.table::fread(file.path(dir, "dataset.csv"), colClasses = "character", select = c("study", "cell", "block",
-                                                                                                  "run", "status"))
+  data <- data.table::fread(file.path(dir, "dataset.csv"), colClasses = "character",
+                            select = c("study", "cell", "block", "run", "status"))
   unique(data[status == "ok" & grepl(cells, cell) & as.integer(run) <= runs])
 }
 
@@ -45,8 +45,8 @@ boot_series <- function(boot, seconds) {
 }
 
 series_rows <- function(boot, t, name, value, unit) {
-  data.table::data.table(study = boot$study, cell = boot$cell, block = boot$block, run = boot$run, t_s = t, series = name,
-                         value = signif(value, 6), unit = unit)
+  data.table::data.table(study = boot$study, cell = boot$cell, block = boot$block, run = boot$run, t_s = t,
+                         series = name, value = signif(value, 6), unit = unit)
 }
 
 #' Hits of about 80 us and misses of about 6 ms, their share by run, second by second, in fio's bins.
@@ -66,6 +66,7 @@ boot_latencies <- function(boot, seconds, per_second) {
   hit <- stats::runif(n) < 0.1 + 0.35 * (as.integer(boot$run) - 1)
   ns <- round(1e9 * stats::rlnorm(n, log(ifelse(hit, 8e-5, 6e-3)), ifelse(hit, 0.25, 0.5)))
   rows <- data.table::data.table(study = boot$study, cell = boot$cell, block = boot$block, run = boot$run, op = "read",
-                                 bin_s = fio_bin_value(fio_bin(ns)) / 1e9, t_s = rep(seq_len(seconds) - 1, each = per_second))
+                                 bin_s = fio_bin_value(fio_bin(ns)) / 1e9,
+                                 t_s = rep(seq_len(seconds) - 1, each = per_second))
   rows[, .(count = .N), by = .(study, cell, block, run, op, bin_s, t_s)]
 }

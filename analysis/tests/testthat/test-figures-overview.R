@@ -24,8 +24,8 @@ all_claims <- function() {
 
 decided_study <- function(name) {
   asked <- file.path(ROOT, "studies", name)
-  read_figure_study(file.path(decided_results(), name), file.path(asked, "claims.yaml"), file.path(asked, "published.csv"),
-                    SCHEMAS)
+  read_figure_study(file.path(decided_results(), name), file.path(asked, "claims.yaml"),
+                    file.path(asked, "published.csv"), SCHEMAS)
 }
 
 test_that("the forest of each study passes all lints and keeps every claim", {
@@ -62,8 +62,9 @@ test_that("the matrix has a column per campaign, with its class, and refuses a f
   expect_true(all(lint_figure(figure)$pass))
   shown <- data.table::rbindlist(lapply(figure$plots, function(plot) plot$data))
   expect_setequal(shown$claim, all_claims())
-  expect_setequal(levels(shown$campaign), c("here (E)", "site B (E, V)"))
-  expect_match(figure$caption, "Class E \\(emulated\\), Class V|Class E \\(emulated\\), V|Class V")
+  expect_setequal(levels(shown$campaign), c("here\n(E)", "site B\n(E, V)"))
+  expect_match(figure$caption, "Class E \\(emulated\\), Class V \\(virtualised\\)")
+  expect_match(banner_text(figure), "^Columns of class E: EMULATED")
   expect_error(figure_matrix(c(here = tempdir())), "no study with a verdicts.csv")
   expect_error(named_words("here", "--campaigns"), "expected LABEL=DIR")
 })

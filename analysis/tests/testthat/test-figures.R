@@ -135,7 +135,8 @@ same_bytes_twice <- function(make, out = c(tempfile("a"), tempfile("b"))) {
 
 test_that("two renderings are the same, byte for byte, and the PDF has no time of day", {
   out <- same_bytes_twice(function() draw(emulated, "G3c"))
-  for (pair in list(c("fio-cache", "G0b"), c("fio-cache", "GC"), c("read-under-write", "G1c"), c("zfs-on-linux", "G4b"))) {
+  for (pair in list(c("fio-cache", "G0b"), c("fio-cache", "GC"), c("read-under-write", "G1c"),
+                    c("zfs-on-linux", "G4b"))) {
     study <- figure_study(pair[1])
     same_bytes_twice(function() draw_figure(study, figure_item(study, pair[2])))
   }
