@@ -105,7 +105,14 @@ class Book:
 
 
 def book(run: RunFiles, span: Span) -> Book:
-    """Read the ledger of one span; raises Unreadable when a counter is missing or cut."""
+    """Read the ledger of one span, once a record; raises Unreadable when a counter is missing or cut."""
+    if span not in run.books:
+        run.books[span] = _read(run, span)
+    found: Book = run.books[span]
+    return found
+
+
+def _read(run: RunFiles, span: Span) -> Book:
     pool, pace = run.pool_delta(span), _pace(run, span)
     found: dict[str, Any] = {
         "phase": span.phase,

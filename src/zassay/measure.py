@@ -185,7 +185,7 @@ def work(run: Run) -> None:
     settings = run.cell.settings
     filesystem = filesystems.of(settings)
     source = f"/dev/disk/by-id/virtio-{run.source_serial}"
-    load = hostload.read(run.guest.pid)
+    load = hostload.read(run.guest.pid, run.guest.console.parent)
     with run.named("clock-before"):
         before = _clocks(run)
     for phase in workloads.steps(settings, filesystem, source):
@@ -194,7 +194,7 @@ def work(run: Run) -> None:
     with run.named("clock-after"):
         after = _clocks(run)
     run.base_facts["clock"] = {"host_s": after[0] - before[0], "guest_s": after[1] - before[1]}
-    run.base_facts["host_load"] = {"before": load, "after": hostload.read(run.guest.pid)}
+    run.base_facts["host_load"] = {"before": load, "after": hostload.read(run.guest.pid, run.guest.console.parent)}
 
 
 def _do_phase(run: Run, phase: Phase) -> None:

@@ -80,6 +80,11 @@ class RunFiles:
         """What the tool says it moved, in bytes, by the name of the span."""
         return self.workload.counted_bytes(self)
 
+    @cached_property
+    def books(self) -> dict[Span, Any]:
+        """Ledgers that were read before: gates, metrics and tables all ask for them."""
+        return {}
+
     @property
     def numbers(self) -> range:
         """The runs of this boot, from 1."""

@@ -1,4 +1,4 @@
-"""The host had memory and processors to spare, and did little else while the guest was timed."""
+"""The host had memory, disk and processors to spare, and did little else while the guest was timed."""
 
 from zassay.gates import TIMES, Finding, Gate, no_matter
 from zassay.record import RunFiles
@@ -22,9 +22,10 @@ class Host(Gate):
         spent = {key: after[key] - before[key] for key in ("all_s", "busy_s", "stolen_s", "guest_s")}
         others = (spent["busy_s"] - spent["stolen_s"] - spent["guest_s"]) / spent["all_s"]
         stolen = spent["stolen_s"] / spent["all_s"]
-        left = min(before["memavailable_bytes"], after["memavailable_bytes"])
+        left = min(each[key] for each in (before, after) for key in ("memavailable_bytes", "free_bytes") if key in each)
         return (
             others <= OTHERS and stolen <= STOLEN and left >= SPARE,
-            f"others use at most {OTHERS:.0%} of the host, {STOLEN:.0%} is stolen from it at most, {show_bytes(SPARE)} are free",
+            f"others use at most {OTHERS:.0%} of the host, {STOLEN:.0%} is stolen from it at most, {show_bytes(SPARE)} of memory "
+            "and disk are free",
             f"{others:.1%}, {stolen:.1%} and {show_bytes(left)}",
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -14,9 +15,11 @@ SYS = Path("/sys")
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def read(pid: int) -> dict[str, float]:
-    """CPU seconds of the host (all, busy, stolen), of the guest's process ``pid``, memory and throttling at this moment."""
-    return {**cpu_seconds(), "guest_s": process_seconds(pid), **memory(), **throttled(pid)}
+def read(pid: int, scratch: Path) -> dict[str, float]:
+    """CPU seconds of the host (all, busy, stolen) and of the guest's process ``pid``; memory, room where the guest's files
+    are, and throttling at this moment."""
+    room = {"free_bytes": float(shutil.disk_usage(scratch).free)}
+    return {**cpu_seconds(), "guest_s": process_seconds(pid), **memory(), **room, **throttled(pid)}
 
 
 def cpu_seconds(text: str | None = None) -> dict[str, float]:
