@@ -1,5 +1,5 @@
 # Thin on purpose: each line can be pasted into a shell.
-.PHONY: help run test demonstration setup setup-test lint bench images image-twice clean
+.PHONY: help run test demonstration setup setup-test lint bench calibrate images image-twice clean
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
@@ -29,6 +29,9 @@ lint: setup-test ## only the linters
 
 bench: setup ## measure the pipeline's own speed and write a table
 	.venv/bin/python bench/run.py $(ARGS)
+
+calibrate: setup ## check the statistics against simulated campaigns (an hour) and write results/calibration.html
+	analysis/exec/calibrate $(ARGS)
 
 images: setup ## list the images and which are built
 	.venv/bin/zassay image list

@@ -25,7 +25,8 @@ from memory import peak_of
 from zassay import campaign, files, filesystems, study
 from zassay.image import cache as image_cache
 from zassay.machine import accel, leftovers, qemu, template
-from zassay.machine.qemu import Disk, Launch
+from zassay.machine.drives import Disk, make_raw_disk
+from zassay.machine.qemu import Launch
 
 ROOT = campaign.project_root()
 STUDY = "compression-levels"
@@ -48,7 +49,7 @@ def median_row(what: str, bound: str, seconds: list[float]) -> Row:
 
 def launch_of(setup: campaign.Campaign, entry: Path, folder: Path) -> Launch:
     disk = folder / "pool0.raw"
-    qemu.make_raw_disk(disk, 256 * MIB)
+    make_raw_disk(disk, 256 * MIB)
     found = accel.choose(setup.accel, entry / "vmlinux")
     return qemu.launch_of(setup.scale.machine, found.name, entry, (Disk("pool0", disk),))
 

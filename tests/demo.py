@@ -184,7 +184,8 @@ def analyse(root: Path) -> Path:
         ["analysis/exec/figures", "--study-dir", of, "--claims", claims, "--set", "data"],
         ["analysis/exec/estimate", "--study-dir", of, "--claims", claims, "--lint", f"{of}/figures/lint.json"],
         ["analysis/exec/figures", "--study-dir", of, "--claims", claims, "--set", "claims"],
-        ["analysis/exec/report", "--results", "results", "--studies", STUDY, "--out", "results/report.html"],
+        ["analysis/exec/report", "--results", "results", "--studies", STUDY, "--config", "config/config.yaml"],
+        ["zassay", "pdf"],
     ):
         run(command, root)
     return root

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
 import time
 from collections.abc import Callable
@@ -43,7 +44,7 @@ class FakeGuest:
     def __init__(self, folder: Path, fails: Callable[[str], Reply | None] = lambda script: None) -> None:
         self.heard: list[tuple[str, str]] = []
         self.fails = fails
-        self.qmp, self.argv = FakeQmp(), ("qemu", "-x")
+        self.qmp, self.argv, self.pid = FakeQmp(), ("qemu", "-x"), os.getpid()
         self.tar = archive()
         self.console = folder / "console.log"
         folder.mkdir(parents=True, exist_ok=True)

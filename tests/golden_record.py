@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from zassay.study import Study
 
 ROOT = Path(__file__).resolve().parents[1]
 GOLDEN = ROOT / "tests" / "golden" / "guest-debian-12-zfs-2.1"
+RUNS = ROOT / "tests" / "golden" / "runs"
 STUDY = "compression-levels"
 
 
@@ -23,6 +25,16 @@ def copied(folder: Path) -> Path:
     """A copy of the golden record below ``folder``."""
     shutil.copytree(GOLDEN, folder / "record", dirs_exist_ok=True)
     return folder / "record"
+
+
+def recorded(name: str, folder: Path) -> Path:
+    """One of the shorter records of ``tests/golden/runs``, unpacked below ``folder``."""
+    with tarfile.open(RUNS / f"{name}.tar.xz") as tar:
+        for member in tar:
+            target = folder / name / member.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(tar.extractfile(member).read())  # type: ignore[union-attr]
+    return folder / name
 
 
 def guest_text(name: str) -> str:

@@ -87,6 +87,7 @@ LINTERS = (
     checks("machine", "machines/*.yaml"),
     checks("study", "studies/*/study.yaml"),
     checks("claims", "studies/*/claims.yaml"),
+    checks("audit", "studies/*/published.audit.yaml"),
 )
 
 

@@ -19,10 +19,14 @@ PROSE = (".md", ".cff")
 # Names that may stand elsewhere, and why.
 ALLOWED = {
     "Makefile": "the commands there are for pasting, so they name an image",
+    "bench/rig.py": "it boots one real image, for tests and benches",
     "bench/run.py": "it times one real image and study, as a test would",
 }
 OTHER_MEANINGS = {
+    "cold": "a gate, and how a study wants the cache",
+    "host": "a gate, and the capacity that a profile gives",
     "memory": "a collector, and a class of device",
+    "pool": "a collector, and what a study's disks make",
 }
 
 

@@ -24,8 +24,18 @@ prepare_claim <- function(claim, raw, path) {
   directed <- claim$type %in% c("dir", "trend", "disp", "ord")
   claim$direction <- or_else(claim$direction, if (directed) "greater" else "none")
   claim$combine <- or_else(claim$estimator$combine, "all")
+  claim$where <- where
   check_claim_kind(claim, where)
-  if (claim$estimator$kind == "contrast") claim$links <- expand_links(claim, where)
+  expand_claim(claim)
+}
+
+#' Links, and what is reported beside them, from the shorthands of a contrast claim.
+expand_claim <- function(claim) {
+  if (claim$estimator$kind != "contrast") return(claim)
+  claim$links <- expand_links(claim, claim$where)
+  claim$also <- lapply(claim$estimator$also, function(link) {
+    finish_link(link, 1L, claim$estimator, 0, numeric(), claim$where)
+  })
   claim
 }
 
@@ -49,14 +59,18 @@ to_scale <- function(x, scale) if (is.null(x)) NULL else if (scale == "log") log
 #' Back to the display scale.
 from_scale <- function(x, scale) if (scale == "log") exp(x) else x
 
-#' Smallest effect of interest on the working scale (methods 2.3): log 1.05, or 0.02 on identity.
+#' Smallest effect of interest on the working scale (methods 2.3): log 1.05, or 0.02 on identity. Where no sign was
+#' published the margin, if there is one, is that of equivalence.
 default_delta0 <- function(claim) {
+  if (identical(claim$direction, "two-sided") && !is.null(claim$margin)) {
+    return(abs(to_scale(claim$margin, claim$estimator$scale)))
+  }
   if (!is.null(claim$delta0)) return(abs(to_scale(claim$delta0, claim$estimator$scale)))
   if (claim$estimator$scale == "log") log(1.05) else 0.02
 }
 
-#' The links of a contrast claim: each a named list of id, terms (metric, weight, where, stat, runs, on), null,
-#' published.
+#' The links of a contrast claim: each a named list of id, terms (metric, weight, where, stat, transform, runs, on),
+#' null, published.
 expand_links <- function(claim, where) {
   e <- claim$estimator
   links <- link_seeds(e, claim, where)
@@ -70,28 +84,40 @@ expand_links <- function(claim, where) {
 }
 
 link_seeds <- function(e, claim, where) {
+  quantity <- or_else(e$terms, list(list(weight = 1)))
   if (!is.null(e$links)) return(e$links)
-  if (!is.null(e$chain)) return(chain_links(e$chain$over, unlist(e$chain$levels)))
-  if (!is.null(e$pairs)) return(pair_links(e$pairs$over, unlist(e$pairs$levels), e$pairs$reference))
+  if (!is.null(e$chain)) return(chain_links(e$chain$over, unlist(e$chain$levels), quantity))
+  if (!is.null(e$pairs)) return(pair_links(e$pairs, quantity))
   if (!is.null(e$terms)) return(list(list(id = "", terms = e$terms)))
   abort(sprintf("%s: no terms, links, chain or pairs", where))
 }
 
-difference_link <- function(over, high, low) {
-  pick <- function(level) stats::setNames(list(level), over)
-  list(id = paste(high, "-", low), terms = list(list(weight = 1, where = pick(high)),
-                                                list(weight = -1, where = pick(low))))
+#' A quantity (weighted terms; by default one metric) at one level of a factor, minus the same at another.
+difference_link <- function(over, high, low, quantity = list(list(weight = 1))) {
+  list(id = paste(high, "-", low), terms = c(at_level(quantity, over, high, 1), at_level(quantity, over, low, -1)))
 }
 
-chain_links <- function(over, levels) {
-  lapply(seq_along(levels)[-1], function(i) difference_link(over, levels[i], levels[i - 1]))
+at_level <- function(quantity, over, level, sign) {
+  lapply(quantity, function(term) {
+    term$weight <- sign * term$weight
+    term$where[[over]] <- level
+    term
+  })
 }
 
-pair_links <- function(over, levels, reference) {
-  if (!is.null(reference)) return(lapply(setdiff(levels, reference),
-                                         function(level) difference_link(over, level, reference)))
-  pairs <- utils::combn(levels, 2, simplify = FALSE)
-  lapply(pairs, function(pair) difference_link(over, pair[2], pair[1]))
+chain_links <- function(over, levels, quantity = list(list(weight = 1))) {
+  lapply(seq_along(levels)[-1], function(i) difference_link(over, levels[i], levels[i - 1], quantity))
+}
+
+#' Every level against the reference; without one, every pair, and with `ordered` each of them both ways.
+pair_links <- function(pairs, quantity = list(list(weight = 1))) {
+  levels <- unlist(pairs$levels)
+  link <- function(high, low) difference_link(pairs$over, high, low, quantity)
+  if (!is.null(pairs$reference)) return(lapply(setdiff(levels, pairs$reference), link, low = pairs$reference))
+  if (length(levels) < 2L) return(list())
+  each <- utils::combn(levels, 2, simplify = FALSE)
+  found <- lapply(each, function(pair) link(pair[2], pair[1]))
+  if (isTRUE(pairs$ordered)) c(found, lapply(each, function(pair) link(pair[1], pair[2]))) else found
 }
 
 repeat_links <- function(links, factor, levels) {

@@ -57,7 +57,7 @@ working_link <- function(row) {
 
 #' The links of a claim by name; the name of an only link is empty in the table, and cannot be in a list.
 links_of <- function(finding, id) {
-  rows <- finding$estimates[finding$estimates$claim == id]
+  rows <- finding$estimates[finding$estimates$claim == id & !startsWith(finding$estimates$link, BESIDE)]
   stats::setNames(lapply(seq_len(nrow(rows)), function(i) working_link(rows[i])), paste0("link ", rows$link))
 }
 

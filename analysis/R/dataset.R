@@ -36,9 +36,16 @@ read_dataset <- function(path) {
 #' here.
 read_text_table <- function(path) {
   rows <- tryCatch(
-    data.table::fread(path, colClasses = "character", na.strings = NULL, encoding = "UTF-8", sep = ",", fill = FALSE),
-    warning = function(w) abort(sprintf("%s: not a whole CSV file: %s", path, conditionMessage(w))),
-    error = function(e) abort(sprintf("%s: not a CSV file: %s", path, conditionMessage(e)))
+    withCallingHandlers(
+      data.table::fread(path, colClasses = "character", na.strings = NULL, encoding = "UTF-8", sep = ",", fill = FALSE),
+      # That an earlier file was refused half-way says nothing about this one.
+      warning = function(w) if (grepl("Previous fread", conditionMessage(w))) invokeRestart("muffleWarning")
+    ),
+    warning = function(w) abort(sprintf("%s: not a whole CSV file: %s", path, short_row(conditionMessage(w)))),
+    error = function(e) {
+      if (inherits(e, "zassay_problem")) stop(e)
+      abort(sprintf("%s: not a CSV file: %s", path, conditionMessage(e)))
+    }
   )
   for (column in names(rows)) {
     doubled <- grep("\"\"", rows[[column]], fixed = TRUE)
@@ -48,9 +55,18 @@ read_text_table <- function(path) {
   rows
 }
 
+#' fread counts lines of the file, we count rows under the heading.
+short_row <- function(said) {
+  hit <- regmatches(said, regexec("line ([0-9]+)[.] Expected ([0-9]+) fields but found ([0-9]+)", said))[[1]]
+  if (!length(hit)) return(said)
+  sprintf("row %d has %s, expected %s", as.integer(hit[2]) - 1L, count(as.integer(hit[4]), "field"), hit[3])
+}
+
 at_row <- function(path, row, column) sprintf("%s: row %d, column \"%s\"", path, row, column)
 
 check_columns <- function(rows, path) {
+  twice <- names(rows)[duplicated(names(rows))]
+  if (length(twice)) abort(sprintf("%s: column \"%s\" is there twice", path, twice[1]), "expected one of each name")
   missing <- setdiff(DATASET_COLUMNS, names(rows))
   if (length(missing)) {
     abort(sprintf("%s: column \"%s\" is missing", path, missing[1]),
@@ -74,7 +90,7 @@ check_words <- function(rows, path) {
 }
 
 whole_column <- function(rows, column, path) {
-  bad <- which(!grepl("^[1-9][0-9]*$", rows[[column]]))[1]
+  bad <- which(!grepl("^[1-9][0-9]{0,8}$", rows[[column]]))[1]
   if (!is.na(bad)) {
     abort(sprintf("%s: \"%s\"", at_row(path, bad, column), rows[[column]][bad]), "expected a whole number from 1")
   }
@@ -84,7 +100,8 @@ whole_column <- function(rows, column, path) {
 #' Turn a text column into numbers; empty is missing, and anything else that is not a finite number is an error.
 number_column <- function(rows, column, path) {
   text <- rows[[column]]
-  number <- suppressWarnings(as.numeric(text))
+  # as.numeric alone would also take hexadecimal.
+  number <- suppressWarnings(as.numeric(ifelse(grepl("^-?[0-9.]+([eE][-+]?[0-9]+)?$", text), text, NA)))
   bad <- which(nzchar(text) & !is.finite(number))[1]
   if (!is.na(bad)) {
     abort(sprintf("%s: \"%s\" is not a finite number", at_row(path, bad, column), text[bad]),
@@ -99,24 +116,40 @@ check_values <- function(rows, path) {
   bad <- rows[status == "ok" & is.na(value), row][1]
   if (!is.na(bad)) abort(sprintf("%s: a run that is ok has no value", at_row(path, bad, "value")), "expected: a number")
   bad <- rows[status != "ok" & !nzchar(reason), row][1]
-  if (!is.na(bad)) abort(sprintf("%s: a run that is not ok gives no reason", at_row(path, bad, "reason")))
+  if (!is.na(bad)) abort(sprintf("%s: a run that is not ok gives no reason", at_row(path, bad, "reason")),
+                         "expected: why it does not count")
   bad <- rows[value < 0, row][1]
   if (!is.na(bad)) abort(sprintf("%s: negative value %s", at_row(path, bad, "value"), rows$value[bad]), "expected >= 0")
   bad <- rows[synthetic == "true" & validity_class != "S", row][1]
-  if (!is.na(bad)) abort(sprintf("%s: synthetic rows must be class S", at_row(path, bad, "validity_class")))
+  if (!is.na(bad)) abort(sprintf("%s: synthetic rows must be class S", at_row(path, bad, "validity_class")),
+                         "expected S, or synthetic false")
 }
 
 check_consistent <- function(rows, cells, path) {
-  twice <- cells[duplicated(cell), cell][1]
-  if (!is.na(twice)) abort(sprintf("%s: cell \"%s\" has two different sets of factor levels", path, twice))
+  check_levels(rows, cells, path)
   key <- rows[, .(row, cell, block, run, metric)]
   bad <- which(duplicated(key[, .(cell, block, run, metric)]))[1]
-  if (!is.na(bad)) abort(sprintf("%s: the same measurement appears twice", at_row(path, bad, "metric")))
-  units <- unique(rows[, .(metric, unit)])
-  mixed <- units[duplicated(metric), metric][1]
-  if (!is.na(mixed)) {
-    abort(sprintf("%s: metric \"%s\" has different units: %s", path, mixed,
-                  paste(units[metric == mixed, unit], collapse = ", ")), "expected one unit per metric")
+  if (!is.na(bad)) abort(sprintf("%s: the same measurement appears twice", at_row(path, bad, "metric")),
+                         "expected one row for each metric of a run of a cell in a block")
+  bad <- rows[, .(row, odd = unit != unit[1], first = unit[1]), by = metric][odd == TRUE][order(row)][1]
+  if (!is.na(bad$row)) {
+    abort(sprintf("%s: metric \"%s\" has different units: %s, and %s above", at_row(path, bad$row, "unit"), bad$metric,
+                  rows$unit[bad$row], bad$first), "expected one unit per metric")
+  }
+}
+
+#' A cell has the same levels in all its rows.
+check_levels <- function(rows, cells, path) {
+  twice <- cells[duplicated(cell), cell][1]
+  if (is.na(twice)) return(invisible())
+  mine <- rows[cell == twice]
+  for (column in grep("^f_", names(rows), value = TRUE)) {
+    odd <- which(mine[[column]] != mine[[column]][1])[1]
+    if (!is.na(odd)) {
+      abort(sprintf("%s: cell \"%s\" has two different sets of factor levels: %s, and %s above",
+                    at_row(path, mine$row[odd], column), twice, mine[[column]][odd], mine[[column]][1]),
+            "expected the same levels in all rows of a cell")
+    }
   }
 }
 

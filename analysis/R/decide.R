@@ -1,6 +1,9 @@
 # The verdict procedure of methods 2.3: gate, count, negligible first, Holm in the family, then the sign.
 
 ALPHA <- 0.05
+# The least number of blocks that can decide a claim, and the greatest share of planned ones that may be missing.
+MIN_BLOCKS <- 3L
+MAX_LOST <- 0.2
 VERDICTS <- c("REPLICATED", "NOT REPLICATED", "INCONCLUSIVE", "NOT TESTABLE HERE", "EFFECT FOUND", "EQUIVALENT",
               "EXPLORATORY")
 
@@ -16,8 +19,8 @@ stopped_early <- function(prepared) {
   if (match(prepared$class, CLASSES) < match(claim$min_class, CLASSES)) return(verdict("NOT TESTABLE HERE", "class"))
   if (claim$type == "lint") return(NULL)
   if (prepared$n == 0L) return(verdict("NOT TESTABLE HERE", "no data"))
-  if (prepared$n < 3L) return(verdict("INCONCLUSIVE", "n"))
-  if (lost_share(prepared) > 0.2) return(verdict("INCONCLUSIVE", "attrition"))
+  if (prepared$n < MIN_BLOCKS) return(verdict("INCONCLUSIVE", "n"))
+  if (lost_share(prepared) > MAX_LOST) return(verdict("INCONCLUSIVE", "attrition"))
   NULL
 }
 
@@ -33,12 +36,27 @@ link_statistics <- function(prepared) {
   claim <- prepared$claim
   margin <- if (claim$type == "eq") abs(to_scale(claim$margin, claim$estimator$scale)) else NA_real_
   lapply(prepared$links, function(link) {
-    s <- t_interval(link$d, link$null, link$floor)
+    s <- respect_bound(one_statistic(link), bound_side(link))
     s$link <- link
     s$margin <- margin
+    # Neither side of an equality can be shown where the other end is open.
     if (claim$type == "eq") s$tost <- tost(s$estimate, s$se, s$df, link$null, margin)
+    if (claim$type == "eq" && nzchar(bound_side(link))) s$tost$p <- 1
     s
   })
+}
+
+#' The t over blocks; Welch's t where the groups have no blocks in common; a model's fit where one stands in for it.
+one_statistic <- function(link) {
+  fit <- link$fit
+  if (!is.null(fit)) return(t_statistics(length(link$d), fit$estimate, NA_real_, fit$se, fit$df, link$null))
+  if (length(link$arms)) return(welch_contrast(link$arms, link$null, link$floor))
+  t_interval(link$d, link$null, link$floor)
+}
+
+#' How many blocks a link has; without common blocks, boots of its smallest group.
+link_size <- function(link) {
+  if (length(link$arms)) min(vapply(link$arms, function(arm) length(arm$x), 0L)) else length(link$d)
 }
 
 #' The p-value a claim brings to its family, and the side it speaks for: "claimed" or "reversed".
@@ -46,7 +64,10 @@ claim_p <- function(claim, stats) {
   if (claim$type == "eq") return(list(p = max(vapply(stats, function(s) s$tost$p, 0)), side = "claimed"))
   right <- vapply(stats, side_p, 0, direction = claim$direction)
   wrong <- vapply(stats, side_p, 0, direction = opposite(claim$direction))
-  if (claim$direction == "two-sided") return(list(p = min(1, 2 * pmin(right, wrong)), side = "claimed"))
+  if (claim$direction == "two-sided") {
+    either <- pmin(1, 2 * pmin(right, wrong))
+    return(list(p = if (claim$combine == "any") min(holm(either)) else max(either), side = "claimed"))
+  }
   # A direction tested at two-sided 5 % is one side at 2.5 %, hence the factor 2; orders are one-sided by definition.
   sides <- if (claim$type == "ord") 1 else 2
   for_claim <- if (claim$combine == "any") min(holm(pmin(1, sides * right))) else max(pmin(1, sides * right))
@@ -70,7 +91,7 @@ decide_all <- function(prepared) {
   adjusted <- adjust_by_family(p, prepared)
   Map(function(item, stop, s, test, p_adj) {
     out <- if (is.null(stop)) decide(item, s, test, p_adj) else stop
-    out <- respect_censoring(out, item, s)
+    out <- say_censoring(out, item)
     if (item$claim$exploratory && is.null(stop)) out <- verdict("EXPLORATORY", "exploratory")
     c(out, list(stats = s, p = or_else(test$p, NA_real_), p_adj = p_adj))
   }, prepared, early, stats, ps, adjusted)
@@ -100,7 +121,7 @@ decide_direction <- function(claim, stats, test, p_adj) {
   delta0 <- default_delta0(claim)
   small <- vapply(stats, function(s) inside(s$ci90, s$link$null - delta0, s$link$null + delta0), TRUE)
   negligible <- if (claim$combine == "any") all(small) else any(small)
-  if (claim$direction == "two-sided") return(decide_two_sided(stats, p_adj, negligible))
+  if (claim$direction == "two-sided") return(decide_two_sided(claim, stats, p_adj, negligible))
   if (negligible) {
     at_threshold <- any(vapply(stats, function(s) abs(s$link$null) > 1e-12, TRUE))
     return(verdict("NOT REPLICATED", if (at_threshold) "at the threshold" else "negligible"))
@@ -110,11 +131,14 @@ decide_direction <- function(claim, stats, test, p_adj) {
 }
 
 #' No sign was published: REPLICATED is not available.
-decide_two_sided <- function(stats, p_adj, negligible) {
+decide_two_sided <- function(claim, stats, p_adj, negligible) {
   if (negligible) return(verdict("EQUIVALENT", "within the margin"))
   if (p_adj >= ALPHA) return(verdict("INCONCLUSIVE", "interval"))
-  up <- stats[[1]]$estimate > stats[[1]]$link$null
-  verdict("EFFECT FOUND", if (up) "positive" else "negative")
+  # Where one link is enough, the clearest one says which way.
+  p <- vapply(stats, function(s) s$p, 0)
+  speaking <- if (claim$combine == "any") stats[which.min(p)] else stats
+  up <- unique(vapply(speaking, function(s) s$estimate > s$link$null, TRUE))
+  verdict("EFFECT FOUND", if (length(up) > 1L) "both ways" else if (up) "positive" else "negative")
 }
 
 #' eq: TOST of every link; refuted when an interval lies outside the margin (Bonferroni over the links, as any one
@@ -122,7 +146,7 @@ decide_two_sided <- function(stats, p_adj, negligible) {
 decide_equal <- function(stats, p_adj) {
   if (p_adj < ALPHA) return(verdict("REPLICATED", ""))
   outside <- vapply(stats, function(s) {
-    range <- t_range(s$estimate, s$se, s$df, 1 - ALPHA / length(stats))
+    range <- bounded(t_range(s$estimate, s$se, s$df, 1 - ALPHA / length(stats)), bound_side(s$link))
     disjoint(range, s$link$null - s$margin, s$link$null + s$margin)
   }, TRUE)
   if (any(outside)) verdict("NOT REPLICATED", "contradicted") else verdict("INCONCLUSIVE", "interval")
@@ -148,15 +172,32 @@ decide_lint <- function(lint) {
   verdict("NOT REPLICATED", "contradicted", held = sum(lint$pass), of = nrow(lint))
 }
 
-#' A capped run gives a bound: only what holds at the bound may be decided.
-respect_censoring <- function(out, item, stats) {
-  sides <- unique(Filter(nzchar, vapply(item$links, function(link) or_else(link$censored, ""), "")))
-  if (!length(sides) || is.null(stats)) return(out)
-  above <- all(vapply(stats, function(s) s$estimate > s$link$null, TRUE))
-  below <- all(vapply(stats, function(s) s$estimate < s$link$null, TRUE))
-  holds <- identical(sides, "lower") && above || identical(sides, "upper") && below
-  decided <- out$verdict == "REPLICATED" && item$claim$type != "eq" || out$detail == "contradicted"
-  if (holds && decided) out else verdict("INCONCLUSIVE", "censored")
+#' A run that was cut off bounds an estimate from one side: nothing is excluded beyond the other, nor tested there.
+#'
+#' @param side "", "lower" (the truth lies above), "upper" or "both".
+respect_bound <- function(s, side) {
+  if (!nzchar(side)) return(s)
+  s$ci95 <- bounded(s$ci95, side)
+  s$ci90 <- bounded(s$ci90, side)
+  if (side != "upper") s$p_less <- 1
+  if (side != "lower") s$p_greater <- 1
+  s$p <- min(1, 2 * min(s$p_less, s$p_greater))
+  s
+}
+
+bounded <- function(range, side) {
+  if (side %in% c("lower", "both")) range[2] <- Inf
+  if (side %in% c("upper", "both")) range[1] <- -Inf
+  range
+}
+
+bound_side <- function(link) or_else(link$censored, "")
+
+#' What is left open because runs were cut off says so.
+say_censoring <- function(out, item) {
+  censored <- any(nzchar(vapply(item$links, bound_side, "")))
+  if (censored && out$verdict == "INCONCLUSIVE" && out$detail == "interval") out$detail <- "censored"
+  out
 }
 
 #' Magnitude, a field of its own: consistent, different, undetermined, or not assessable.

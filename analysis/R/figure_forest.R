@@ -17,17 +17,22 @@ VERDICT_SHAPES <- c(
 forest_height <- function(n, most) min(most, 30 + 8.5 * n)
 
 figure_forest <- function(study, item) {
-  verdicts <- read_verdicts(study$dir)
-  verdicts[, row := factor(claim, levels = rev(claim))]
+  verdicts <- with_claim_rows(read_verdicts(study$dir))
   size <- c(unlist(item$size_mm)[1], forest_height(nrow(verdicts), unlist(item$size_mm)[2]))
-  plots <- list(claims = forest_words(verdicts), ratios = forest_ratios(study, verdicts),
-                verdicts = forest_verdicts(verdicts))
+  plots <- list(claims = shows_units(forest_words(verdicts), character()),
+                ratios = forest_plot(verdicts, forest_marks(study, verdicts)),
+                verdicts = shows_units(forest_verdicts(verdicts), character()))
   compose <- function(plots) patchwork::wrap_plots(plots, widths = c(1.15, 1, 1.05))
   new_figure(study, item, plots, compose, size_mm = size, what = paste(
     "dots: estimate with 95 % t interval over blocks, small points: each block (observed values for",
     "deterministic claims); open diamonds: published; shaded: equivalence margin; grey rows cannot be decided here.",
     "Effects without a ratio appear as text."
   ))
+}
+
+#' A row of the picture per claim, the first on top.
+with_claim_rows <- function(verdicts) {
+  data.table::set(verdicts, j = "row", value = factor(verdicts$claim, levels = rev(verdicts$claim)))[]
 }
 
 #' verdicts.csv with numbers as numbers.
@@ -49,7 +54,7 @@ row_text <- function(verdicts, label, limit) {
 }
 
 forest_words <- function(verdicts) {
-  wrapped <- vapply(verdicts$statement, function(s) paste(strwrap(s, 36), collapse = "\n"), "")
+  wrapped <- vapply(verdicts$statement, function(s) paste(strwrap(s, 41), collapse = "\n"), "")
   ids <- ggplot(verdicts, aes(x = 0, y = row))
   ids + geom_text(aes(label = claim), hjust = 0, size = text_size(), family = FONT, fontface = "bold") +
     geom_text(aes(x = 0.19, label = wrapped), hjust = 0, size = text_size(), family = FONT, lineheight = 0.9,
@@ -60,30 +65,41 @@ forest_words <- function(verdicts) {
 
 forest_verdicts <- function(verdicts) {
   state <- ifelse(nzchar(verdicts$detail), sprintf("%s (%s)", verdicts$verdict, verdicts$detail), verdicts$verdict)
-  ours <- ifelse(nzchar(verdicts$ours), paste0("\nours ", verdicts$ours), paste0("\npublished ", verdicts$published))
-  label <- sprintf("%s %s%s", GLYPHS[verdicts$verdict], state, vapply(ours, function(s) paste(strtrim(s, 44)), ""))
+  line <- function(name, text) ifelse(nzchar(text), shorten(sprintf("\n%s %s", name, text), 44), "")
+  label <- paste0(GLYPHS[verdicts$verdict], " ", state, line("ours", verdicts$ours),
+                  line("published", verdicts$published))
   row_text(verdicts, label, 1)
 }
 
-#' Ratios on a log axis with a line at 1; only claims whose effect is a ratio have marks.
-forest_ratios <- function(study, verdicts) {
+#' All marks of the ratios of one study's claims.
+forest_marks <- function(study, verdicts) {
   ratio_scale <- vapply(verdicts$claim, function(id) is_ratio(study$claims$claims[[id]]), TRUE)
   shown <- verdicts[(scale == "ratio" | scale == "observed range") & ratio_scale & !is.na(estimate) & estimate > 0]
-  points <- forest_points(study, verdicts)
-  published <- forest_published(study, verdicts)
-  bands <- forest_bands(study, verdicts)
-  ggplot(verdicts, aes(y = row)) +
+  list(shown = shown[, .(row, verdict, estimate, lo, hi)], points = forest_points(study, verdicts),
+       published = forest_published(study, verdicts), bands = forest_bands(study, verdicts))
+}
+
+#' Ratios on a log axis with a line at 1; only claims whose effect is a ratio have marks.
+forest_plot <- function(verdicts, marks, edges = NULL) {
+  nudge <- if (is.null(edges)) -0.22 else 0
+  plot <- ggplot(verdicts, aes(y = row)) +
     geom_blank() + geom_vline(xintercept = 1, linewidth = 0.3, colour = "grey40") +
-    geom_segment(data = bands, aes(x = lo, xend = hi, yend = row), linewidth = 2.6, colour = "grey85") +
-    geom_point(data = published, aes(x = value), shape = 5, size = 1.5, stroke = 0.4, colour = "grey45") +
-    geom_point(data = points, aes(x = value), size = 0.5, colour = "grey30", position = position_nudge(y = -0.22)) +
-    geom_linerange(data = shown[!is.na(lo)], aes(xmin = lo, xmax = hi, colour = verdict, linetype = "interval"),
+    geom_segment(data = marks$bands, aes(x = lo, xend = hi, yend = row), linewidth = if (is.null(edges)) 2.6 else 1.8,
+                 colour = "grey85") +
+    geom_point(data = marks$published, aes(x = value), shape = PUBLISHED_SHAPE, size = 1.5, stroke = 0.4,
+               colour = PUBLISHED_COLOUR) +
+    geom_point(data = marks$points, aes(x = value), size = 0.5, colour = "grey55",
+               position = position_nudge(y = nudge)) +
+    geom_linerange(data = with_range(marks$shown), aes(xmin = lo, xmax = hi, colour = verdict, linetype = "interval"),
                    linewidth = 0.5) +
-    geom_point(data = shown, aes(x = estimate, colour = verdict, shape = verdict), size = 1.6) +
-    scale_x_log10() + scale_y_discrete(drop = FALSE) + scale_colour_manual(values = VERDICT_COLOURS, guide = "none") +
+    geom_point(data = marks$shown, aes(x = estimate, colour = verdict, shape = verdict), size = 1.6) +
+    do.call(scale_x_log10, log_axis()) + scale_y_discrete(drop = FALSE) +
+    scale_colour_manual(values = VERDICT_COLOURS, guide = "none") +
     scale_shape_manual(values = VERDICT_SHAPES, guide = "none") +
-      scale_linetype_manual(values = c(interval = "solid"), guide = "none") +
-    labs(x = "ratio", y = NULL) + theme_zassay() + theme(axis.text.y = element_blank(), axis.ticks.y = element_blank())
+    scale_linetype_manual(values = c(interval = "solid"), guide = "none") +
+    labs(x = "ratio", y = NULL) + theme_zassay() + no_y_labels()
+  if (!is.null(edges)) plot <- plot + overview_lines(edges) + theme(panel.grid.major.y = element_blank())
+  shows_units(plot, character())
 }
 
 #' The block contrasts (or observed values) behind each estimate that may be shown.
@@ -130,7 +146,9 @@ forest_published <- function(study, verdicts) {
     if (!is_ratio(claim) || is.null(value)) return(NULL)
     data.table::data.table(claim = id, row = factor(id, levels = levels(verdicts$row)), value = value)
   })
-  data.table::rbindlist(rows)[value > 0]
+  out <- data.table::rbindlist(rows)
+  # A source may print no effect at all, and data from outside have none.
+  if (nrow(out)) out[value > 0] else no_marks(verdicts)
 }
 
 forest_bands <- function(study, verdicts) {

@@ -1,25 +1,49 @@
-# Fragility: would the verdict change without one block, or without the flagged outliers?
+# Fragility: would the verdict change without one block, without the flagged outliers, or with the mixed model?
 
-#' "true", "false", or "not assessed" when fewer than four blocks leave nothing to leave out.
+#' What the verdict of every claim hangs on.
 #'
-#' @param prepared,outs as decided with all data.
-#' @return named character vector, one word per claim.
-fragility <- function(data, prepared, outs) {
+#' @param prepared,outs as decided with all data; `mixed` from mixed_models(), or NULL when it was not asked for.
+#' @return data.table, one row per claim: `fragile` ("true", "false", "not assessed" when fewer than four blocks leave
+#'   nothing to leave out, "" for what is not decided) and `why`, the changes that turn the verdict.
+fragility <- function(data, prepared, outs, mixed = NULL) {
   words <- vapply(outs, `[[`, "", "verdict")
   lints <- vapply(prepared, function(item) item$claim$type == "lint", TRUE)
   decided <- !lints & words %in% c("REPLICATED", "NOT REPLICATED", "EFFECT FOUND", "EQUIVALENT", "INCONCLUSIVE")
-  enough <- vapply(prepared, function(item) item$n >= 4L, TRUE)
-  changed <- rep(FALSE, length(prepared))
-  for (block in data$blocks) changed <- changed | changes(prepared, words, function(item) without_block(item, block))
+  enough <- vapply(prepared, function(item) item$n > MIN_BLOCKS, TRUE)
+  asked <- decided & enough
+  if (!any(asked)) return(fragility_table(decided, enough, rep("", length(prepared))))
+  without <- lapply(data$blocks, function(block) changes(prepared, words, function(item) without_block(item, block)))
+  names(without) <- paste("without block", data$blocks)
   flagged <- outlier_rows(data)
-  if (length(flagged)) changed <- changed | changes_without_rows(data, prepared, words, flagged)
-  stats::setNames(ifelse(!decided, "", ifelse(!enough, "not assessed", ifelse(changed, "true", "false"))),
-                  names(prepared))
+  others <- list(
+    "without the flagged outliers" = if (length(flagged)) changes_without_rows(data, prepared, words, flagged),
+    "with the mixed model" = if (!is.null(mixed)) changes_with_model(prepared, words, mixed)
+  )
+  turned <- do.call(cbind, c(without, Filter(Negate(is.null), others)))
+  fragility_table(decided, enough, apply(turned, 1, function(x) paste(colnames(turned)[x], collapse = "; ")))
+}
+
+fragility_table <- function(decided, enough, why) {
+  word <- ifelse(!decided, "", ifelse(!enough, "not assessed", ifelse(nzchar(why), "true", "false")))
+  data.table::data.table(fragile = word, why = ifelse(word == "true", why, ""))
 }
 
 changes <- function(prepared, words, drop) {
   again <- vapply(decide_all(lapply(prepared, drop)), `[[`, "", "verdict")
   again != words
+}
+
+#' The mixed model's estimate, standard error and df in place of the t over blocks, where there is one.
+changes_with_model <- function(prepared, words, mixed) {
+  swapped <- Map(function(item, models) {
+    item$links <- lapply(seq_along(item$links), function(i) {
+      link <- item$links[[i]]
+      if (length(models) && !is.na(models[[i]]$estimate)) link$fit <- models[[i]]
+      link
+    })
+    item
+  }, prepared, mixed)
+  vapply(decide_all(swapped), `[[`, "", "verdict") != words
 }
 
 #' One block fewer, planned and present alike, so that attrition is not what changes the verdict.
@@ -28,9 +52,10 @@ without_block <- function(item, block) {
   item$planned <- item$planned - 1L
   item$links <- lapply(item$links, function(link) {
     link$d <- link$d[names(link$d) != as.character(block)]
+    link$arms <- lapply(link$arms, function(arm) list(weight = arm$weight, x = arm$x[names(arm$x) != block]))
     link
   })
-  if (length(item$links)) item$n <- min(vapply(item$links, function(link) length(link$d), 0L))
+  if (length(item$links)) item$n <- min(vapply(item$links, link_size, 0L))
   if (!is.null(item$units)) {
     dropped <- block
     item$units <- item$units[block != dropped]
@@ -42,16 +67,17 @@ without_block <- function(item, block) {
 
 changes_without_rows <- function(data, prepared, words, flagged) {
   data$rows <- data.table::copy(data$rows)
-  data$rows[flagged, c("status", "value") := list("invalid", NA_real_)]
+  data$rows[row %in% flagged, c("status", "value") := list("invalid", NA_real_)]
   data$cache <- new.env()
   again <- lapply(prepared, function(item) {
     if (!any(item$rows %in% flagged)) return(item)
     made <- prepare_claim_data(data, item$claim, item$planned, item$lint)
-    # Outliers of the same block leave no attrition: what is asked is what the rest would say.
+    # What is left out is not missing: what is asked is what the rest would say.
     made$planned <- max(made$n, 1L)
+    if (!is.null(made$units)) made$expected <- data.table::uniqueN(made$units$unit) / made$planned
     made
   })
-  kept <- vapply(again, function(item) item$n >= 3L, TRUE)
+  kept <- vapply(again, function(item) item$n >= MIN_BLOCKS, TRUE)
   vapply(decide_all(again), `[[`, "", "verdict") != words & kept
 }
 

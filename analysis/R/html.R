@@ -13,57 +13,63 @@ tag <- function(name, content, ...) {
   sprintf("<%s%s>%s</%s>", name, shown, paste(content, collapse = ""), name)
 }
 
-#' A value with an id of its own that links to where it came from.
-linked <- function(text, id, href) {
-  ifelse(nzchar(text), sprintf("<a class=\"num\" id=\"%s\" href=\"%s\">%s</a>",
-    esc(id), esc(href), esc(text)), "")
+tag_each <- function(name, content) sprintf("<%s>%s</%s>", name, content, name)
+
+link_to <- function(href, html) sprintf("<a href=\"%s\">%s</a>", esc(href), html)
+
+#' A table that reads well without scripts, sorts with them, and on a narrow screen turns its rows into cards when its
+#' class has the word "cards".
+#'
+#' @param cells list of character vectors of ready HTML, one per column; the first column names the row.
+#' @param headings plain words, one per column; `caption` what the table shows, for those who cannot see it.
+#' @param keys named list: what a column sorts by where that is not its text; `ids` one per row.
+html_table <- function(cells, headings, class = "", keys = list(), caption = "", ids = NULL, foot = NULL) {
+  columns <- Map(html_column, cells, headings, lapply(names(cells), function(name) keys[[name]]),
+                 c("th scope=\"row\"", rep("td", length(cells) - 1L)))
+  named <- if (is.null(ids)) "" else sprintf(" id=\"%s\"", esc(ids))
+  body <- paste0("<tr", named, ">", do.call(paste0, unname(columns)), "</tr>", collapse = "\n")
+  said <- if (nzchar(caption)) tag("caption", esc(caption)) else ""
+  head <- paste0("<th scope=\"col\">", named(headings), "</th>", collapse = "")
+  foot <- if (is.null(foot)) "" else sprintf("<tfoot><tr>%s</tr></tfoot>", foot)
+  table <- sprintf("<table class=\"sortable %s\">%s<thead><tr>%s</tr></thead><tbody>\n%s\n</tbody>%s</table>", class,
+                   said, head, body, foot)
+  tag("div", table, class = "scroll")
 }
 
-#' A table that plain JavaScript sorts; `cells` is a list of character vectors of ready HTML, one per column.
-#'
-#' On a narrow screen each row becomes a card, with the column's name before each value.
-html_table <- function(cells, headings, class = "", keys = list()) {
-  head <- paste0("<th scope=\"col\" tabindex=\"0\">", esc(headings), "</th>", collapse = "")
-  columns <- lapply(seq_along(cells), function(j) {
-    key <- keys[[names(cells)[j]]]
-    sort <- if (is.null(key)) "" else sprintf(" data-key=\"%s\"", esc(key))
-    sprintf("<td data-label=\"%s\"%s><div>%s</div></td>", esc(headings[j]), sort, cells[[j]])
-  })
-  rows <- do.call(paste0, columns)
-  body <- paste0("<tr>", rows, "</tr>", collapse = "\n")
-  table <- sprintf("<table class=\"sortable %s\"><thead><tr>%s</tr></thead><tbody>\n%s\n</tbody></table>", class, head,
-                   body)
-  tag("div", table, class = "scroll")
+html_column <- function(cells, heading, key, element) {
+  sort <- if (is.null(key)) "" else sprintf(" data-key=\"%s\"", esc(ifelse(is.na(key), "", key)))
+  sprintf("<%s data-label=\"%s\"%s><div>%s</div></%s>", element, esc(heading), sort, cells, sub(" .*", "", element))
 }
 
 html_list <- function(items) tag("ul", vapply(items, function(item) tag("li", item), ""))
 
-#' Two columns of names and values.
-html_facts <- function(values) {
-  rows <- sprintf("<tr><th scope=\"row\">%s</th><td>%s</td></tr>", esc(names(values)), esc(unlist(values)))
-  sprintf("<div class=\"scroll\"><table class=\"facts\"><tbody>%s</tbody></table></div>", paste(rows, collapse = "\n"))
+#' Two columns of names and values, both ready HTML.
+html_facts <- function(names, values, caption = "") {
+  rows <- sprintf("<tr><th scope=\"row\">%s</th><td>%s</td></tr>", names, values)
+  said <- if (nzchar(caption)) tag("caption", esc(caption)) else ""
+  sprintf("<div class=\"scroll\"><table class=\"facts\">%s<tbody>%s</tbody></table></div>", said,
+          paste(rows, collapse = "\n"))
 }
 
-html_details <- function(summary, content) tag("details", c(tag("summary", esc(summary)), content))
-
-#' Raw HTML in a knitted document, so that pandoc leaves it alone.
-raw_html <- function(html) cat("\n```{=html}\n", html, "\n```\n", sep = "")
-
-#' A nested list as named text: `a.b` = value; long lists are counted, not shown.
-flatten_facts <- function(x, prefix = "", depth = 0L) {
-  if (is.null(x) || !length(x)) return(character())
-  if (!is.list(x)) return(stats::setNames(paste(format(x, trim = TRUE, digits = 10), collapse = ", "), prefix))
-  if (is.null(names(x))) return(stats::setNames(flat_array(x), prefix))
-  if (depth > 3L) return(stats::setNames(sprintf("%d entries", length(x)), prefix))
-  below <- function(name) if (nzchar(prefix)) paste0(prefix, ".", name) else name
-  parts <- lapply(names(x), function(name) flatten_facts(x[[name]], below(name), depth + 1L))
-  unlist(parts)
+#' @param summary,content ready HTML.
+html_details <- function(summary, content, class = "more") {
+  tag("details", c(tag("summary", summary), content), class = class)
 }
 
-flat_array <- function(x) {
-  plain <- all(vapply(x, function(item) !is.list(item) && length(item) == 1L, TRUE))
-  if (plain && length(x) <= 12L) paste(unlist(x), collapse = ", ") else sprintf("%d entries", length(x))
+paragraph <- function(...) tag("p", paste0(...))
+
+#' Fill the holes of a template, {{name}}, each with ready HTML; a hole that nothing fills is an error.
+fill <- function(template, values, name = "template") {
+  at <- gregexpr("\\{\\{[a-z_]+\\}\\}", template)
+  holes <- gsub("[{}]", "", regmatches(template, at)[[1]])
+  empty <- setdiff(holes, names(values))
+  if (length(empty)) abort(sprintf("%s: nothing fills {{%s}}", name, empty[1]),
+                           paste("known:", paste(sort(names(values)), collapse = ", ")))
+  regmatches(template, at) <- list(vapply(values[holes], paste, "", collapse = "\n"))
+  template
 }
+
+read_whole <- function(path) paste(readLines(path, encoding = "UTF-8", warn = FALSE), collapse = "\n")
 
 #' A file as a data URI.
 data_uri <- function(path, type) {
@@ -77,4 +83,11 @@ show_seconds <- function(s) {
   if (s < 60) return(sprintf("%.0f s", s))
   if (s < 3600) return(sprintf("%.0f min %02.0f s", s %/% 60, s %% 60))
   sprintf("%.0f h %02.0f min", s %/% 3600, (s %% 3600) %/% 60)
+}
+
+#' Whole numbers as such, grouped by thousands; others with four digits.
+show_quantity <- function(x) {
+  whole <- abs(x - round(x)) < 1e-9 | abs(x) >= 1e5
+  ifelse(whole & abs(x) > 1, formatC(round(x), format = "d", big.mark = "\u202f"),
+         formatC(x, digits = 4, format = "g", flag = "#"))
 }

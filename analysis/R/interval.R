@@ -8,19 +8,36 @@
 #' @return list: n, estimate, sd, floor_used, se, df, ci95, ci90, p (two-sided against null), p_greater, p_less.
 t_interval <- function(d, null = 0, floor = 0) {
   n <- length(d)
-  estimate <- if (n) mean(d) else NA_real_
   spread <- if (n > 1) stats::sd(d) else NA_real_
   floor_used <- n > 1 && floor > 0 && spread < floor
   if (floor_used) spread <- floor
-  se <- spread / sqrt(n)
-  df <- n - 1
-  t <- if (n > 1 && se > 0) (estimate - null) / se else if (n > 1) sign(estimate - null) * Inf else NA_real_
-  if (is.nan(t)) t <- 0
+  t_statistics(n, if (n) mean(d) else NA_real_, spread, spread / sqrt(n), n - 1, null, floor_used)
+}
+
+#' What a t with these numbers says: intervals at 95 and 90 %, and p against the null, two-sided and by side.
+t_statistics <- function(n, estimate, sd, se, df, null, floor_used = FALSE) {
+  distance <- estimate - null
+  t <- if (is.na(se)) NA_real_ else if (se > 0) distance / se else if (distance == 0) 0 else sign(distance) * Inf
   list(
-    n = n, estimate = estimate, sd = spread, floor_used = floor_used, se = se, df = df,
+    n = n, estimate = estimate, sd = sd, floor_used = floor_used, se = se, df = df,
     ci95 = t_range(estimate, se, df, 0.95), ci90 = t_range(estimate, se, df, 0.90),
     p = p_t(-abs(t), df) * 2, p_greater = p_t(-t, df), p_less = p_t(t, df)
   )
+}
+
+#' Welch's t for a contrast of groups that share no blocks, with Satterthwaite's df.
+#'
+#' @param arms list of list(weight, x): the boots of each group, on the claim's scale; `floor` as in t_interval.
+welch_contrast <- function(arms, null = 0, floor = 0) {
+  n <- vapply(arms, function(arm) length(arm$x), 0L)
+  weights <- vapply(arms, `[[`, 0, "weight")
+  estimate <- if (all(n > 0)) sum(weights * vapply(arms, function(arm) mean(arm$x), 0)) else NA_real_
+  if (any(n < 2)) return(t_statistics(min(n), estimate, NA_real_, NA_real_, 0, null))
+  spread <- vapply(arms, function(arm) stats::sd(arm$x), 0)
+  floored <- pmax(spread, floor)
+  parts <- weights^2 * floored^2 / n
+  df <- if (sum(parts) > 0) sum(parts)^2 / sum(parts^2 / (n - 1)) else min(n) - 1
+  t_statistics(min(n), estimate, NA_real_, sqrt(sum(parts)), df, null, any(floored > spread))
 }
 
 p_t <- function(t, df) if (is.na(t) || df < 1) NA_real_ else stats::pt(t, df)

@@ -3,8 +3,8 @@
 #' Evaluate what a det claim requires.
 #'
 #' @return list: `units` (data.table block, unit, id, part, value, ok), `complete` (blocks that count), `expected` units
-#'   per block,
-#'   `rows` used, `absent`, `ours` (the values as text, in the order of the claim).
+#'   per block (cells, where every boot counts by itself), `rows` used, `absent`, `ours` (the values
+#'   as text, in the order of the claim).
 evaluate_predicate <- function(data, claim) {
   e <- claim$estimator
   found <- lapply(e$require, function(item) evaluate_comparison(data, item, e))
@@ -12,7 +12,7 @@ evaluate_predicate <- function(data, claim) {
   if (length(absent)) return(list(absent = absent[1], units = NULL, complete = integer(), rows = integer(), ours = ""))
   units <- data.table::rbindlist(lapply(found, `[[`, "units"))
   list(
-    absent = NULL, units = units, expected = max(unlist(lapply(found, function(x) or_else(x$expected, 1L)))),
+    absent = NULL, units = units, expected = max(1L, length(unique(unlist(lapply(found, `[[`, "cells"))))),
     complete = Reduce(intersect, lapply(found, `[[`, "complete")),
     rows = sort(unique(unlist(lapply(found, `[[`, "rows")))), ours = paste(vapply(found, `[[`, "", "ours"),
         collapse = "; ")
@@ -42,9 +42,9 @@ evaluate_order <- function(data, item, e) {
   values <- matrix(values, nrow = length(blocks))
   ok <- apply(values, 1, function(v) all(compare(v[-length(v)], item$op, v[-1], 0)))
   units <- data.table::data.table(
-    block = rep(as.integer(blocks), length(levels)), unit = rep(blocks, length(levels)), id = item$id,
-    part = rep(levels, each = length(blocks)), value = from_scale(as.vector(values), item$scale), ok = rep(ok,
-        length(levels))
+    block = rep(as.integer(blocks), length(levels)), unit = rep(blocks, length(levels)),
+    id = rep(item$id, length(values)), part = rep(levels, each = length(blocks)),
+    value = from_scale(as.vector(values), item$scale), ok = rep(ok, length(levels))
   )
   ours <- paste(show_number(from_scale(colMeans(values), item$scale)), collapse = sprintf(" %s ", item$op))
   list(units = units, complete = as.integer(blocks), rows = unlist(lapply(terms, `[[`, "used")), ours = ours,
@@ -52,7 +52,7 @@ evaluate_order <- function(data, item, e) {
 }
 
 compare_blocks <- function(data, item, terms) {
-  link <- link_contrast(data, list(terms = terms, scale = item$scale))
+  link <- link_contrast(data, list(id = item$id, terms = terms, scale = item$scale))
   if (!is.null(link$absent)) return(list(absent = link$absent))
   blocks <- names(link$d)
   ok <- compare(link$d, item$op, to_scale(item$value, item$scale), tolerance(item, rep(0, length(blocks))))
@@ -65,7 +65,8 @@ compare_boots <- function(data, item, terms) {
   if (!length(cells)) return(list(absent = attr(cells, "absent")))
   boots <- lapply(terms, function(term) boot_values(data, term, item$scale, cells))
   weights <- vapply(terms, function(term) as.numeric(term$weight), 0)
-  merged <- data.table::data.table(boots[[1]][, .(cell, block)], value = 0, slack = 0)
+  merged <- boots[[1]][, .(cell, block)]
+  merged[, c("value", "slack") := list(0, 0)]
   for (i in seq_along(boots)) {
     other <- boots[[i]][merged, on = c("cell", "block")]
     merged[, value := value + weights[i] * other$value]
@@ -78,14 +79,17 @@ compare_boots <- function(data, item, terms) {
   complete <- sort(unique(merged$block))
   ok <- compare(merged$value, item$op, to_scale(item$value, item$scale), tolerance(item, merged$slack))
   comparison(item, merged$block, paste(merged$cell, merged$block), merged$value, ok, complete,
-             unlist(lapply(boots, attr, "used")), expected = length(cells))
+             unlist(lapply(boots, attr, "used")), cells = cells)
 }
 
-comparison <- function(item, block, unit, value, ok, complete, rows, expected = 1L) {
+comparison <- function(item, block, unit, value, ok, complete, rows, cells = NULL) {
   value <- from_scale(unname(value), item$scale)
-  units <- data.table::data.table(block = block, unit = unit, id = item$id, part = "", value = value, ok = unname(ok))
+  # Repeated by hand: data.table would fill a table without rows up to one row of NA.
+  n <- length(block)
+  units <- data.table::data.table(block = block, unit = unit, id = rep(item$id, n), part = rep("", n), value = value,
+                                  ok = unname(ok))
   list(units = units, complete = complete, rows = rows, ours = show_range(value, item$op), absent = NULL,
-       expected = expected)
+       cells = cells)
 }
 
 tolerance <- function(item, slack) {
@@ -110,6 +114,6 @@ show_range <- function(value, op) {
 
 #' Three or four digits, as a person writes them.
 show_number <- function(x) {
-  ifelse(is.na(x), "", ifelse(abs(x) < 1e-12, "0", ifelse(abs(x) >= 0.1 & abs(x) < 100, sprintf("%.3f", x),
-                                                          sprintf("%.3g", x))))
+  digits <- ifelse(abs(x) >= 0.1 & abs(x) < 100, sprintf("%.3f", x), sprintf("%.3g", x))
+  ifelse(is.na(x), "", ifelse(is.infinite(x), "open", ifelse(abs(x) < 1e-12, "0", digits)))
 }

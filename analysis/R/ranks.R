@@ -23,5 +23,20 @@ quantile_ci_ranks <- function(n, p, level = 0.95) {
 #' Least n at which the largest value is an upper 95 % bound of quantile p: 1 - p^n >= level.
 least_n_for_bound <- function(p, level = 0.95) as.integer(ceiling(log(1 - level) / log(p)))
 
+#' Hodges and Lehmann's shift between two samples with the exact interval of the rank-sum test.
+#'
+#' @return list: estimate, lo, hi, note: with ties the ranks are mid-ranks and no exact interval is claimed.
+hodges_lehmann <- function(x, y, level = 0.95) {
+  ties <- anyDuplicated(c(x, y)) > 0L
+  if (min(length(x), length(y)) < 4L) {
+    return(list(estimate = stats::median(outer(x, y, `-`)), lo = NA_real_, hi = NA_real_,
+                note = "fewer than 4 values a group have no 95 % interval"))
+  }
+  found <- suppressWarnings(stats::wilcox.test(unname(x), unname(y), conf.int = TRUE, conf.level = level,
+                                               exact = !ties))
+  list(estimate = unname(found$estimate), lo = found$conf.int[1], hi = found$conf.int[2],
+       note = if (ties) "ties: mid-ranks, the exact interval is refused" else "exact")
+}
+
 #' Arithmetic, geometric and harmonic mean of rates: equal time, ratios between configurations, equal work.
 means_of_rates <- function(x) list(arithmetic = mean(x), geometric = exp(mean(log(x))), harmonic = 1 / mean(1 / x))

@@ -1,7 +1,10 @@
 # Figures to files: PDF, SVG and 600-dpi PNG, the same bytes on every run.
 
-FIGURE_VERBS <- c(stacked = "figure_stacked", cost = "figure_cost", share = "figure_share", design = "figure_design",
-                  forest = "figure_forest")
+#' Draw one figure; what this campaign did not measure becomes a note.
+draw_figure <- function(study, item) {
+  verb <- get(paste0("figure_", item$kind), mode = "function")
+  tryCatch(verb(study, item), zassay_absent = function(e) note_figure(study, item, conditionMessage(e)))
+}
 
 #' Draw the figures of a study.
 #'
@@ -10,7 +13,7 @@ FIGURE_VERBS <- c(stacked = "figure_stacked", cost = "figure_cost", share = "fig
 draw_figures <- function(study, set = "all", out = file.path(study$dir, "figures"), only = NULL) {
   dir.create(out, recursive = TRUE, showWarnings = FALSE)
   items <- Filter(function(item) wanted_figure(item, set, only), study$spec$figures)
-  figures <- lapply(items, function(item) get(FIGURE_VERBS[[item$kind]], mode = "function")(study, item))
+  figures <- lapply(items, function(item) draw_figure(study, item))
   findings <- data.table::rbindlist(lapply(figures, lint_figure))
   stop_on_lint(findings)
   files <- unlist(lapply(figures, save_figure, out = out))
@@ -32,27 +35,34 @@ write_lint <- function(study, findings, out) {
   path
 }
 
+#' One layout for the three files: the picture is laid out once, on the device that measures text best.
 save_figure <- function(figure, out) {
   inches <- figure$size_mm / 25.4
-  picture <- assemble(figure)
   base <- file.path(out, figure$id)
-  draw <- function(open, path, ...) {
-    open(path, ...)
-    on.exit(grDevices::dev.off())
-    print(picture)
-  }
-  draw(svglite::svglite, paste0(base, ".svg"), width = inches[1], height = inches[2])
-  draw(grDevices::cairo_pdf, paste0(base, ".pdf"), width = inches[1], height = inches[2])
-  fix_pdf_dates(paste0(base, ".pdf"))
-  draw(ragg::agg_png, paste0(base, ".png"), width = inches[1], height = inches[2], units = "in", res = 600)
+  path <- function(kind) paste0(base, ".", kind)
+  ragg::agg_png(path("png"), width = inches[1], height = inches[2], units = "in", res = 600)
+  picture <- on_device(patchwork::patchworkGrob(assemble(figure)))
+  svglite::svglite(path("svg"), width = inches[1], height = inches[2])
+  on_device(picture)
+  grDevices::cairo_pdf(path("pdf"), width = inches[1], height = inches[2])
+  on_device(picture)
+  fix_pdf_dates(path("pdf"))
   write_caption(figure, base)
+}
+
+#' Draw on the open device, and close it whatever happens.
+on_device <- function(picture) {
+  on.exit(grDevices::dev.off())
+  grid::grid.draw(picture)
+  invisible(picture)
 }
 
 #' The caption as text, so that the report can show it beside the picture without computing it.
 write_caption <- function(figure, base) {
-  jsonlite::write_json(list(id = figure$id, kind = figure$kind, title = figure$title, caption = figure$caption,
-                            class = figure$class,
-                            size_mm = figure$size_mm), paste0(base, ".json"), auto_unbox = TRUE, pretty = TRUE)
+  said <- list(id = figure$id, kind = figure$kind, title = figure$title, caption = figure$caption, class = figure$class,
+               size_mm = figure$size_mm)
+  if (!is.null(figure$absent)) said$absent <- figure$absent
+  jsonlite::write_json(said, paste0(base, ".json"), auto_unbox = TRUE, pretty = TRUE)
   paste0(base, c(".svg", ".pdf", ".png", ".json"))
 }
 

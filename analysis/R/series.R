@@ -83,9 +83,35 @@ trace_back <- function(from, end) {
 
 #' SNIA steady state over a window of rounds: range at most 20 % of the mean, drift along the fitted line at most 10 %.
 snia_steady <- function(y) {
-  slope <- unname(stats::coef(stats::lm(y ~ seq_along(y)))[2])
+  slope <- ols_slope(y)
   if (abs(slope) < 1e-12 * max(abs(y))) slope <- 0
   range <- (max(y) - min(y)) / mean(y)
   excursion <- abs(slope) * (length(y) - 1) / mean(y)
   list(avg = mean(y), range = range, slope = slope, slope_exc = excursion, steady = range <= 0.2 && excursion <= 0.1)
+}
+
+LEAST_EFFECTIVE <- 10
+
+#' What a run's own trace says (Barrett et al. 2017): flat, warm-up, slowdown, unsteady or too short, from its last
+#' stable segment; and whether it is too autocorrelated to speak for itself.
+#'
+#' @param y one value per second, higher is faster unless `higher_is_better` is FALSE.
+#' @return list: class, segments (last index of each), means, ess, flag ("short" when fewer than ten effective values).
+classify_run <- function(y, higher_is_better = TRUE, least = 5L) {
+  if (length(y) < 3L * least) return(list(class = "too short", segments = length(y), means = mean(y), ess = NA_real_,
+                                          flag = "short"))
+  ends <- c(changepoints(y, least = least), length(y))
+  means <- mapply(function(from, to) mean(y[from:to]), c(1L, utils::head(ends, -1) + 1L), ends)
+  ess <- effective_size(y)
+  list(class = run_class(means, ends, length(y), higher_is_better), segments = ends, means = means, ess = ess,
+       flag = if (stats::var(y) > 0 && ess < LEAST_EFFECTIVE) "short" else "")
+}
+
+#' A change inside the last half is no steady state; else the last segment against the first says which way it went.
+run_class <- function(means, ends, n, higher_is_better) {
+  k <- length(means)
+  if (k == 1L) return("flat")
+  if (ends[k - 1L] > n / 2) return("unsteady")
+  faster <- if (higher_is_better) means[k] > means[1] else means[k] < means[1]
+  if (faster) "warm-up" else "slowdown"
 }

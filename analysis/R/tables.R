@@ -3,7 +3,8 @@
 ESTIMATE_COLUMNS <- c(
   "claim", "link", "scale", "estimate", "se", "df", "ci95_lo", "ci95_hi", "ci90_lo", "ci90_hi", "p", "p_adj",
   "null_value", "margin", "published_effect", "magnitude", "min", "max", "n_units", "n_blocks", "blocks_used",
-  "sd_floor_used", "lmer_estimate", "lmer_lo", "lmer_hi", "lmer_note", "method"
+  "sd_floor_used", "lmer_estimate", "lmer_lo", "lmer_hi", "lmer_note", "robust_estimate", "robust_lo", "robust_hi",
+  "robust_note", "raw_ratio", "raw_lo", "raw_hi", "raw_note", "predicted_lo", "predicted_hi", "method"
 )
 
 estimate_row <- function(...) {
@@ -27,7 +28,23 @@ estimate_rows <- function(item, out) {
   if (claim$type == "lint") return(lint_row(item))
   if (!is.null(item$units)) return(predicate_rows(item))
   stats <- if (is.null(out$stats)) link_statistics(item) else out$stats
-  data.table::rbindlist(lapply(stats, function(s) link_row(claim, s, out)))
+  rows <- lapply(stats, function(s) link_row(claim, s, out))
+  data.table::rbindlist(c(rows, lapply(item$also, beside_row, claim = claim)))
+}
+
+BESIDE <- "beside: "
+
+#' What is reported beside a claim: an interval, and nothing that decides.
+beside_row <- function(link, claim) {
+  s <- respect_bound(one_statistic(link), bound_side(link))
+  back <- function(x) exact(from_scale(x, claim$estimator$scale))
+  estimate_row(
+    claim = claim$id, link = paste0(BESIDE, link$id), scale = claim$estimator$scale, estimate = back(s$estimate),
+    se = exact(s$se), df = exact(s$df), ci95_lo = back(s$ci95[1]), ci95_hi = back(s$ci95[2]), ci90_lo = back(s$ci90[1]),
+    ci90_hi = back(s$ci90[2]), n_blocks = exact(s$n), n_units = exact(s$n),
+    blocks_used = paste(names(link$d), collapse = ";"), sd_floor_used = flag(s$floor_used),
+    method = "reported beside the claim, and decides nothing"
+  )
 }
 
 lint_row <- function(item) {
@@ -83,7 +100,7 @@ method_text <- function(claim, links) {
 }
 
 #' One row of verdicts.csv.
-verdict_row <- function(item, out, fragile) {
+verdict_row <- function(item, out, fragile, fragile_why = "") {
   claim <- item$claim
   shown <- headline(item, out)
   data.table::data.table(
@@ -93,8 +110,18 @@ verdict_row <- function(item, out, fragile) {
     ours = shown$ours,
     published = claim$published, published_effect = exact_or(single(claim$published_effect)),
     magnitude = claim_magnitude(claim, out), fragile = fragile, n_blocks = exact(item$n), p_adj = exact(out$p_adj),
-    statement = claim$statement
+    statement = claim$statement, bound = paste(item$bound, collapse = "; "), rows = row_ranges(item$rows + 1L),
+    fragile_why = fragile_why
   )
+}
+
+#' Lines of a table as RFC 7111 writes them, the heading being row 1: "2-4;9".
+row_ranges <- function(lines) {
+  lines <- sort(unique(as.integer(lines)))
+  if (!length(lines)) return("")
+  starts <- lines[c(TRUE, diff(lines) != 1L)]
+  ends <- lines[c(diff(lines) != 1L, TRUE)]
+  paste(ifelse(starts == ends, starts, paste(starts, ends, sep = "-")), collapse = ";")
 }
 
 #' The number that stands for a claim, on the display scale; nothing when it must not be shown.

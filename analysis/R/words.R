@@ -2,13 +2,18 @@
 
 CLASS_WORDS <- c(S = "synthetic", E = "emulated", V = "virtualised", B = "bare metal")
 
-#' Why a verdict is what it is, in one sentence.
+#' Why a verdict is what it is, in one sentence, and what it was asked without.
 reason_sentence <- function(item, out) {
+  without <- if (!is.null(item$claim$lacking)) sprintf(" Asked without %s, which the data lack.", item$claim$lacking)
+  paste0(main_sentence(item, out), without)
+}
+
+main_sentence <- function(item, out) {
   claim <- item$claim
   switch(out$detail,
     "class" = class_sentence(item),
     "no data" = sprintf("No valid measurement of what this claim needs%s.", item$why),
-    "absent" = sprintf("The data lack what this claim needs: %s.", item$absent),
+    "absent" = sprintf("The data lack what this claim needs: %s%s.", item$absent, because(claim$estimator$reason)),
     "no estimator" = sprintf("%s.", or_else(claim$estimator$reason, "Nothing in this project can decide it")),
     "n" = sprintf("Only %s complete; three are the least that can decide a claim.", count(item$n, "block")),
     "attrition" = attrition_sentence(item),
@@ -19,6 +24,8 @@ reason_sentence <- function(item, out) {
     else interval_sentence(claim, out)
   )
 }
+
+because <- function(reason) if (is.null(reason)) "" else sprintf(" (%s)", reason)
 
 count <- function(n, noun) sprintf("%d %s%s", n, noun, if (n == 1) "" else "s")
 
@@ -66,7 +73,14 @@ interval_sentence <- function(claim, out) {
   over <- sprintf("over %s, Holm p %s", count(worst$n, "block"), show_p(out$p_adj))
   which <- if (length(out$stats) > 1) sprintf("the deciding comparison (%s)", worst$link$id) else "the estimate"
   body <- verdict_clause(claim, out, worst, scale)
-  paste0(toupper(substr(which, 1, 1)), substring(which, 2), " is ", shown, " ", over, ": ", body, ".")
+  paste0(toupper(substr(which, 1, 1)), substring(which, 2), " is ", shown, " ", over, ": ", body, ".",
+         floor_sentence(out$stats))
+}
+
+#' What stood in for a spread of zero.
+floor_sentence <- function(stats) {
+  if (!any(vapply(stats, `[[`, TRUE, "floor_used"))) return("")
+  " The runs agree more closely than the timer resolves, so its resolution stands in for their spread."
 }
 
 verdict_clause <- function(claim, out, worst, scale) {
@@ -83,6 +97,7 @@ verdict_clause <- function(claim, out, worst, scale) {
     "NOT REPLICATED contradicted" = sprintf("on the other side of %s", null),
     "NOT REPLICATED negligible" = "too small to matter either way",
     "NOT REPLICATED at the threshold" = sprintf("at the threshold of %s, not beyond it", null),
+    "EFFECT FOUND both ways" = "an effect, upwards in some comparisons and downwards in others",
     "EFFECT FOUND positive" = "an effect, upwards", "EFFECT FOUND negative" = "an effect, downwards",
     "EQUIVALENT within the margin" = "no effect worth speaking of",
     sprintf("it neither excludes %s nor shows the effect to be negligible", null)
@@ -91,8 +106,9 @@ verdict_clause <- function(claim, out, worst, scale) {
 
 show_p <- function(p) if (is.na(p)) "not available" else if (p < 1e-4) "< 0.0001" else sprintf("= %.4f", p)
 
-#' The link on which the claim turns: the least favourable one.
+#' The link on which the claim turns: the least favourable one; the most favourable where one is enough.
 deciding_link <- function(claim, stats) {
+  if (claim$combine == "any") return(which.min(vapply(stats, side_p, 0, direction = claim$direction)))
   if (claim$type == "eq") return(which.max(vapply(stats, function(s) abs(s$estimate - s$link$null), 0)))
   which.max(vapply(stats, side_p, 0, direction = claim$direction))
 }

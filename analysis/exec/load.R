@@ -7,6 +7,7 @@ RNGkind("Mersenne-Twister", "Inversion", "Rejection")
 
 load_zassay <- function(here) {
   home <- new.env(parent = globalenv())
+  home$PACKAGE_HOME <- here
   for (file in sort(list.files(file.path(here, "R"), pattern = "[.]R$", full.names = TRUE))) sys.source(file, home)
   data.table::setDTthreads(1L)
   home

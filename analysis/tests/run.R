@@ -4,8 +4,7 @@
 here <- gsub("~+~", " ", sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1]), fixed = TRUE)
 here <- dirname(dirname(normalizePath(here)))
 source(file.path(here, "exec", "load.R"))
-need(c("testthat", "data.table", "ggplot2", "patchwork", "svglite", "ragg", "jsonlite", "yaml", "cli", "digest",
-       "knitr", "rmarkdown"))
+need(c("testthat", "data.table", "ggplot2", "patchwork", "svglite", "ragg", "jsonlite", "yaml", "cli", "digest"))
 suppressPackageStartupMessages({
   library(testthat)
   library(ggplot2)

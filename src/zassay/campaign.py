@@ -45,6 +45,11 @@ class Campaign:
     def results(self) -> Path:
         return self.root / "results"
 
+    @property
+    def confirmed_devices(self) -> list[str]:
+        """Existing block devices that the user typed out, so that all that is on them may be overwritten."""
+        return list(self.raw.get("devices", {}).get("confirm", []))
+
     def study_dir(self, study: str) -> Path:
         return self.results / study
 
@@ -57,10 +62,14 @@ def cache_dir() -> Path:
     return Path(os.environ.get("ZASSAY_CACHE") or Path.home() / ".cache" / "zassay")
 
 
+def config_path(root: Path) -> Path:
+    return Path(os.environ.get("ZASSAY_CONFIG") or root / "config" / "config.yaml")
+
+
 def load(root: Path | None = None, config: Path | None = None, scale: str | None = None) -> Campaign:
     """Read the campaign; ``scale`` overrides the file's."""
     root = root or project_root()
-    path = config or Path(os.environ.get("ZASSAY_CONFIG") or root / "config" / "config.yaml")
+    path = config or config_path(root)
     raw = schema.load_yaml(path, "config")
     return Campaign(
         root=root,
@@ -75,11 +84,14 @@ def load(root: Path | None = None, config: Path | None = None, scale: str | None
     )
 
 
+def known_scales(root: Path) -> list[str]:
+    return sorted(path.stem for path in (root / "config" / "scales").glob("*.yaml"))
+
+
 def load_scale(root: Path, name: str, blocks: int | None = None) -> Scale:
-    folder = root / "config" / "scales"
-    path = folder / f"{name}.yaml"
+    path = root / "config" / "scales" / f"{name}.yaml"
     if not path.is_file():
-        raise unknown("config/config.yaml", "scale", name, [each.stem for each in folder.glob("*.yaml")])
+        raise unknown("config/config.yaml", "scale", name, known_scales(root))
     raw = schema.load_yaml(path, "scale")
     machine = spec.load(root, raw["machine"], f"config/scales/{name}.yaml")
     scope = {"memory": machine.memory}

@@ -17,6 +17,11 @@ def verbs() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
 
 
+def spoken(module: str) -> str:
+    """A verb as it is typed: ``audit_table`` is audit-table, ``import_`` is import (which no module may be called)."""
+    return module.rstrip("_").replace("_", "-")
+
+
 def parser(only: str | None = None) -> argparse.ArgumentParser:
     """The argument parser; with ``only``, that verb alone is imported (starting stays quick)."""
     top = argparse.ArgumentParser(prog="zassay", description="Ask published ZFS performance studies again.")
@@ -26,7 +31,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     for name in [only] if only else verbs():
         module = importlib.import_module(f"zassay.commands.{name}")
         summary = (module.__doc__ or "").strip().splitlines()[0]
-        verb = subparsers.add_parser(name.replace("_", "-"), help=summary, description=module.__doc__)
+        verb = subparsers.add_parser(spoken(name), help=summary, description=module.__doc__)
         module.add_arguments(verb)
         verb.set_defaults(main=module.main)
     return top
@@ -34,8 +39,8 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
-    first = next((word for word in words if not word.startswith("-")), "").replace("-", "_")
-    args = parser(first if first in verbs() else None).parse_args(words)
+    first = next((word for word in words if not word.startswith("-")), "")
+    args = parser(next((verb for verb in verbs() if spoken(verb) == first), None)).parse_args(words)
     try:
         code: int = args.main(args) or 0
     except Problem as problem:

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from zassay import files
+from zassay import files, workloads
 from zassay.errors import Problem
+from zassay.study import settings_of
 
 HEAD = ["study", "campaign", "protocol", "cell", "block", "boot", "run", "position", "status", "reason", "flags"]
 VALUE = ["metric", "unit", "higher_is_better", "value", "resolution"]
 TAIL = ["bound", "validity_class", "synthetic", "mode", "image", "image_digest", "kernel", "zfs", "accel", "cpu_model"]
 TAIL += ["host", "started_at", "duration_s", "prereg", "raw"]
+UNKNOWN = "unknown"
 BETTER = {"higher": "true", "lower": "false", "none": ""}
 
 
@@ -30,8 +32,15 @@ def rows(study_dir: Path, plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
             raise Problem(f"{path} is missing", "the plan has this run; measure it: snakemake --cores 4")
         parsed = files.read_json(path)
         common = _head(plan, turn, parsed) | {f"f_{k}": v for k, v in levels[turn["cell"]].items()} | _tail(plan, turn, parsed)
-        for metric in plan["metrics"]:
-            yield common | _value(metric, parsed)
+        settings = settings_of(parsed["settings"])
+        workload = workloads.get(str(settings.workload["tool"]))
+        measured = [metric for metric in plan["metrics"] if metric["name"] in workload.names(settings)]
+        for number in range(1, workloads.runs(settings) + 1):
+            run: dict[str, Any] = next((each for each in parsed["runs"] if each["run"] == number), {})
+            for metric in measured:
+                if run and metric["name"] in workload.may_lack - set(run["measurements"]):
+                    continue
+                yield common | {"run": number} | _value(metric, parsed, run)
 
 
 def _head(plan: dict[str, Any], turn: dict[str, Any], parsed: dict[str, Any]) -> dict[str, Any]:
@@ -50,24 +59,28 @@ def _head(plan: dict[str, Any], turn: dict[str, Any], parsed: dict[str, Any]) ->
     }
 
 
-def _value(metric: dict[str, Any], parsed: dict[str, Any]) -> dict[str, Any]:
-    value = parsed["measurements"].get(metric["name"])
-    if value is None and parsed["status"] == "ok":
-        raise Problem(f"metric {metric['name']} is in the study, but its workload does not measure it")
+def _value(metric: dict[str, Any], parsed: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+    name = metric["name"]
+    value = run.get("measurements", {}).get(name)
+    void = run.get("void", {}).get(name, "")
+    if value is None and parsed["status"] == "ok" and not void:
+        raise Problem(f"metric {name} is in the study, but its workload does not measure it")
     return {
-        "metric": metric["name"],
+        **({"status": "invalid", "reason": void} if void and parsed["status"] == "ok" else {}),
+        "metric": name,
         "unit": metric["unit"],
         "higher_is_better": BETTER[metric["better"]],
         "value": "" if value is None else number(value),
         "resolution": "" if metric["resolution"] is None else number(metric["resolution"]),
-        "bound": _bound(metric["name"], parsed),
+        "bound": bound_of(name, {each["phase"]: each["bound"] for each in run.get("ledger", [])}),
     }
 
 
-def _bound(metric: str, parsed: dict[str, Any]) -> str:
-    """The label of the phase the metric belongs to; others carry the write's."""
-    bound = parsed["bound"]
-    return str(bound if isinstance(bound, str) else bound["read" if "read" in metric.split("_") else "write"])
+def bound_of(metric: str, bound: dict[str, str]) -> str:
+    """The label of the phase that the metric is named after, or has in its name; others carry that of the first phase."""
+    words = metric.split("_")
+    named = [phase for phase in bound if phase == metric] + [phase for phase in bound if phase in words]
+    return bound[(named or list(bound))[0]] if bound else UNKNOWN
 
 
 def _tail(plan: dict[str, Any], turn: dict[str, Any], parsed: dict[str, Any]) -> dict[str, Any]:

@@ -61,7 +61,6 @@ TOOLS = (
     Tool("setpriv"),
     Tool("zstd"),
     Tool("ssh-keygen", ()),
-    Tool("pandoc"),
     Tool("Rscript", least="4.2"),
 )
 

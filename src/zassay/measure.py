@@ -19,11 +19,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from zassay import collectors, files, filesystems, registry, workloads
+from zassay import collectors, disks, files, filesystems, registry, scheduler, workloads
 from zassay.errors import Problem
+from zassay.filesystems import Filesystem
+from zassay.machine import hostload
 from zassay.machine.channel import Reply
 from zassay.machine.qemu import Guest
 from zassay.study import Cell, Settings
+from zassay.workloads import Phase
 
 OUT = "/run/zassay/run"
 PREAMBLE = f"""set -eu -o pipefail
@@ -42,9 +45,8 @@ snap() {{
 # Built-ins where they do: each process costs 30 ms and more on an emulated CPU.
 FACTS = """{
 read -r _ _ v _ </proc/version; printf 'kernel\\t%s\\n' "$v"
-read -r v </sys/module/zfs/version; printf 'zfs_module\\t%s\\n' "$v"
-read -r v < <(zfs version); printf 'zfs_tools\\t%s\\n' "$v"
-read -r v </sys/devices/system/clocksource/clocksource0/current_clocksource; printf 'clocksource\\t%s\\n' "$v"
+"""
+MORE_FACTS = """read -r v </sys/devices/system/clocksource/clocksource0/current_clocksource; printf 'clocksource\\t%s\\n' "$v"
 while IFS=: read -r k v; do
     case $k in
         "model name"*) printf 'cpu_model\\t%s\\n' "${v# }" ;;
@@ -59,19 +61,37 @@ done
 """
 
 
+def facts_script(filesystem: Filesystem) -> str:
+    return FACTS + filesystem.facts() + MORE_FACTS
+
+
 def procedure_digest(settings: Settings) -> str:
     """What is done to a guest under these settings, as a digest: when our scripts change, a record is of something else."""
-    filesystem = filesystems.get(settings.filesystem)
-    phases = workloads.get(str(settings.workload["tool"])).phases(settings, filesystem, "SOURCE")
+    filesystem = filesystems.of(settings)
+    phases = workloads.steps(settings, filesystem, "SOURCE")
+    # One word for all disks of the commonest pool; the words of others tell which disk goes where.
+    devices = ["POOL"] if len(disks.roles(settings.pool)) == 1 else disks.roles(settings.pool)
     scripts = [
         PREAMBLE,
-        FACTS,
+        facts_script(filesystem),
         collectors.SAMPLER.read_text(),
         filesystem.warm(settings),
-        filesystem.create(settings, ["POOL"]),
+        filesystem.create(settings, devices),
         filesystem.after(),
     ]
-    return files.sha256_json([*scripts, *(phase.script for phase in phases)])
+    beside = [scheduler.script(settings), *_beside(settings)]
+    return files.sha256_json([*scripts, *(phase.script for phase in phases), *filter(None, beside)])
+
+
+def _chosen(settings: Settings) -> list[collectors.Collector]:
+    every = registry.every(collectors, collectors.Collector)
+    return [every[name]() for name in settings.collect["names"]]
+
+
+def _beside(settings: Settings) -> tuple[str, str]:
+    """What starts and ends the collectors that are tools of their own; two empty texts where there are none."""
+    chosen = _chosen(settings)
+    return collectors.start_all(chosen, settings.collect["interval_s"]), collectors.stop_all(chosen)
 
 
 @dataclass
@@ -85,6 +105,7 @@ class Run:
     base_facts: dict[str, Any]
     step: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
+    host_phases: dict[str, dict[str, Any]] = field(default_factory=dict)
     _transcript: list[str] = field(default_factory=list)
 
     def do(self, script: str, deadline_s: float) -> Reply:
@@ -136,10 +157,13 @@ def _text(data: bytes) -> str:
 def prepare(run: Run) -> None:
     """Set the clock, write down what this guest is, make the filesystem."""
     settings = run.cell.settings
-    filesystem = filesystems.get(settings.filesystem)
-    devices = [f"/dev/disk/by-id/virtio-{serial}-part1" for serial in settings.pool["disks"]]
+    filesystem = filesystems.of(settings)
+    devices = [disks.device(role) for role in disks.roles(settings.pool)]
+    if scheduling := scheduler.script(settings):
+        with run.named("scheduler"):
+            run.do(scheduling, 60)
     with run.named("facts"):
-        run.do(f"mkdir -p $OUT\ndate -s @{time.time():.3f} >/dev/null\n{FACTS}", 60)
+        run.do(f"mkdir -p $OUT\ndate -s @{time.time():.3f} >/dev/null\n{facts_script(filesystem)}", 60)
     with run.named("create"):
         run.do(filesystem.create(settings, devices), 120)
 
@@ -147,30 +171,48 @@ def prepare(run: Run) -> None:
 def start_sampling(run: Run) -> None:
     with run.named("sampling"):
         run.guest.put("/run/zassay/sampler", collectors.SAMPLER.read_bytes())
-        every = registry.every(collectors, collectors.Collector)
         wanted = run.cell.settings.collect
-        specs = " ".join(spec for name in wanted["names"] for spec in every[name].specs)
+        specs = " ".join(spec for each in _chosen(run.cell.settings) for spec in each.specs)
         run.do(
-            f"setsid perl /run/zassay/sampler {wanted['interval_s']} $OUT/samples {specs} "
+            f"{_beside(run.cell.settings)[0]}setsid perl /run/zassay/sampler {wanted['interval_s']} $OUT/samples {specs} "
             "</dev/null >/dev/null 2>$OUT/sampler.err &\necho $! >/run/zassay/sampler.pid\n",
             20,
         )
 
 
 def work(run: Run) -> None:
-    """The workload's phases, each its own step; the host's clock is read around the whole for the clock gate."""
+    """The workload's phases, each its own step; the host's clock and load are read around the whole for their gates."""
     settings = run.cell.settings
-    workload = workloads.get(str(settings.workload["tool"]))
-    filesystem = filesystems.get(settings.filesystem)
+    filesystem = filesystems.of(settings)
     source = f"/dev/disk/by-id/virtio-{run.source_serial}"
+    load = hostload.read(run.guest.pid, run.guest.console.parent)
     with run.named("clock-before"):
         before = _clocks(run)
-    for phase in workload.phases(settings, filesystem, source):
+    for phase in workloads.steps(settings, filesystem, source):
         with run.named(("measure." if phase.measures else "prepare.") + phase.name):
-            run.do(phase.script, phase.deadline_s)
+            _do_phase(run, phase)
     with run.named("clock-after"):
         after = _clocks(run)
     run.base_facts["clock"] = {"host_s": after[0] - before[0], "guest_s": after[1] - before[1]}
+    run.base_facts["host_load"] = {"before": load, "after": hostload.read(run.guest.pid, run.guest.console.parent)}
+
+
+def _do_phase(run: Run, phase: Phase) -> None:
+    """The host's side of the virtual disks is read around each measured phase, outside the guest's own counters."""
+    if not phase.measures:
+        run.do(phase.script, phase.deadline_s)
+        return
+    start = _host_side(run)
+    run.do(phase.script, phase.deadline_s)
+    run.host_phases[phase.name] = {"start": start, "end": _host_side(run)}
+
+
+def _host_side(run: Run) -> dict[str, Any]:
+    """Bytes and operations of each virtual disk as QEMU counts them, and what QEMU itself had of the host's disks."""
+    kept = ("rd_bytes", "wr_bytes", "rd_operations", "wr_operations")
+    found = run.guest.qmp.execute("query-blockstats")
+    nodes = {each.get("node-name", ""): {key: each["stats"][key] for key in kept} for each in found}
+    return {"disks": nodes, "process": hostload.process_io(run.guest.pid)}
 
 
 def _clocks(run: Run) -> tuple[float, float]:
@@ -186,17 +228,20 @@ def _clocks(run: Run) -> tuple[float, float]:
 
 def collect(run: Run) -> None:
     """Stop the sampler, let the filesystem account for itself, bring the guest's files out."""
-    filesystem = filesystems.get(run.cell.settings.filesystem)
+    filesystem = filesystems.of(run.cell.settings)
+    stop = _beside(run.cell.settings)[1]
     with run.named("after"):
         run.do(
-            f"kill $(cat /run/zassay/sampler.pid)\ncat /proc/vmstat >$OUT/vmstat\ncat /proc/meminfo >$OUT/meminfo\n"
+            f"kill $(cat /run/zassay/sampler.pid)\n{stop}cat /proc/vmstat >$OUT/vmstat\ncat /proc/meminfo >$OUT/meminfo\n"
             f"dmesg >$OUT/dmesg\n{filesystem.after()}",
-            60,
+            300 if stop else 60,
         )
     with run.named("fetch"):
         archive = run.guest.must(f"tar -C {OUT} -cf - .", 60).out
         unpack(archive, run.aside / "guest")
-        files.write_json(run.aside / "host.json", {"blockstats": run.guest.qmp.execute("query-blockstats")})
+        files.write_json(
+            run.aside / "host.json", {"blockstats": run.guest.qmp.execute("query-blockstats"), "phases": run.host_phases}
+        )
 
 
 def unpack(archive: bytes, folder: Path) -> None:

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zassay import __version__, files
-from zassay.campaign import Campaign, cache_dir
+from zassay import __version__, files, predict
+from zassay.campaign import Campaign
 from zassay.errors import Problem
-from zassay.machine.accel import why_not_kvm
-from zassay.progress import History, prior_s
 from zassay.study import Study
 
 
@@ -59,18 +57,10 @@ def make(campaign: Campaign, study: Study) -> dict[str, Any]:
         "order": [vars(turn) for turn in turns],
         "zassay": __version__,
     }
-    plan["predicted_s"] = round(predicted(campaign, study), 1)
+    plan["predicted_s"] = round(predict.campaign_s(campaign, study), 1)
     plan["claims_sha256"] = claims_digest(campaign.root, study.name)
     plan["prereg"] = files.sha256_json({key: plan[key] for key in ("claims_sha256", "cells", "order")})
     return plan
-
-
-def predicted(campaign: Campaign, study: Study) -> float:
-    """Seconds for all runs, from this host's history where there is one."""
-    accel = campaign.accel if campaign.accel in ("tcg", "kvm") else "tcg" if why_not_kvm() else "kvm"
-    history = History(cache_dir(), study.name, campaign.scale.name, accel)
-    sizes = {cell.id: int(cell.settings.workload.get("size", 0)) for cell in study.cells}
-    return campaign.scale.blocks * sum(history.predict(cell, prior_s(size, accel)) for cell, size in sizes.items())
 
 
 def claims_digest(root: Path, study: str) -> str:

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from zassay import files
 from zassay.units import show_seconds
-
-PRIOR_RATE = {"tcg": 10 << 20, "kvm": 200 << 20}
-PRIOR_OVERHEAD_S = {"tcg": 7.0, "kvm": 3.0}
-
-
-def prior_s(size: int, accel: str) -> float:
-    """Seconds for one run on a host that has not measured yet: a guess from our own first campaign, replaced by history."""
-    return PRIOR_OVERHEAD_S[accel] + 2 * size / PRIOR_RATE[accel]
 
 
 class History:
@@ -26,9 +19,14 @@ class History:
         self._path = cache / "history" / f"{study}.{scale}.{accel}.json"
         self._known: dict[str, float] = files.read_json(self._path) if self._path.is_file() else {}
 
-    def predict(self, cell: str, prior: float) -> float:
-        known = self._known
-        return known.get(cell) or (sum(known.values()) / len(known) if known else prior)
+    def predict(self, priors: Mapping[str, float]) -> dict[str, float]:
+        """Seconds by cell; of those not measured yet their guess, corrected by how wrong the guesses of the others were."""
+        known = self.measured(priors)
+        pace = sum(self._known[cell] for cell in known) / sum(priors[cell] for cell in known) if known else 1.0
+        return {cell: self._known.get(cell, prior * pace) for cell, prior in priors.items()}
+
+    def measured(self, cells: Iterable[str]) -> frozenset[str]:
+        return frozenset(cells) & frozenset(self._known)
 
     def note(self, cell: str, seconds: float) -> None:
         self._known[cell] = round((self._known.get(cell, seconds) + seconds) / 2, 3)

@@ -26,7 +26,7 @@ class Mark:
     cpu: tuple[int, ...]
 
 
-_MARK = re.compile(r"(\w+) (\d+\.\d\d) (\d+\.\d{6}) cpu((?: \d+){10})", re.ASCII)
+_MARK = re.compile(r"([\w.-]+) (\d+\.\d\d) (\d+\.\d{6}) cpu((?: \d+){10})", re.ASCII)
 _INTEGER = re.compile(r"-?\d+", re.ASCII)
 
 
@@ -82,6 +82,51 @@ def kstat(text: str) -> dict[str, int]:
     return found
 
 
+def dataset_kstat(text: str) -> dict[str, int]:
+    """The counters of one ZFS dataset; the row that holds its name is no number and is passed over."""
+    rows = text.splitlines(keepends=True)
+    return kstat("".join(row for row in rows if not row.startswith("dataset_name")))
+
+
+_INTERFACE = re.compile(r" *(\S+): *(\d+)((?: +\d+){15})", re.ASCII)
+
+
+def network(text: str) -> int:
+    """Bytes over all interfaces, by ``/proc/net/dev``; what goes over the loopback is counted once."""
+    return sum(received + (0 if name == "lo" else sent) for name, (received, sent) in interfaces(text).items())
+
+
+def interfaces(text: str) -> dict[str, tuple[int, int]]:
+    """Bytes (received, sent) by interface."""
+    lines = _whole_lines(text, "network")
+    if len(lines) < 3 or "|bytes" not in lines[1]:
+        raise Unreadable("network: no header")
+    found: dict[str, tuple[int, int]] = {}
+    for line in lines[2:]:
+        match = _INTERFACE.fullmatch(line)
+        if not match or match.group(1) in found:
+            raise Unreadable(f"network: {line!r}")
+        name, received, rest = match.groups()
+        found[name] = int(received), int(rest.split()[7])
+    return found
+
+
+# 2.1 and 2.2 say it per entry, 2.3 of the whole table: "DDT entries 2056, size 448B on disk, 144B in core".
+_DDT = re.compile(r"DDT entries (\d+), size [\d.]+[BKMG]? on disk, ([\d.]+)([BKMG]?) in core", re.ASCII)
+_UNIT = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def dedup_core_bytes(text: str, per_entry: bool) -> int:
+    """Memory of the deduplication table by ``zpool status -D``; 0 where it says that there is none."""
+    found = _DDT.search(text)
+    if found:
+        each = float(found.group(2)) * _UNIT[found.group(3)]
+        return round(each * (int(found.group(1)) if per_entry else 1))
+    if "no DDT entries" in text:
+        return 0
+    raise Unreadable("dedup: the pool tells no number of DDT entries")
+
+
 @dataclass(frozen=True)
 class DiskCounters:
     """One block device since boot: operations, bytes, and milliseconds with work in hand."""
@@ -91,6 +136,10 @@ class DiskCounters:
     writes: int
     bytes_written: int
     busy_ms: int
+
+
+def minus(before: DiskCounters, after: DiskCounters) -> DiskCounters:
+    return DiskCounters(*(b - a for a, b in zip(vars(before).values(), vars(after).values(), strict=True)))
 
 
 DISK_COLUMNS = (14, 18, 20)  # Linux 2.6, 4.18 (discards), 5.5 (flushes): another number means that a column broke

@@ -11,23 +11,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from zassay import __version__, files, filesystems, gates, measure, payloads, readers
+from zassay import __version__, files, filesystems, gates, measure, payloads, predict, readers, workloads
 from zassay.campaign import Campaign, cache_dir
+from zassay.disks import SOURCE, wanted
 from zassay.errors import Problem
 from zassay.image import cache as image_cache
-from zassay.machine import accel, leftovers, qemu, template, validity
+from zassay.machine import accel, leftovers, provide, qemu, template, validity
 from zassay.machine.accel import Accelerator
+from zassay.machine.drives import Disk
 from zassay.machine.leftovers import Record
-from zassay.machine.qemu import Disk, Guest, Launch
+from zassay.machine.qemu import Guest, Launch
 from zassay.machine.spec import MachineSpec
 from zassay.machine.template import Template
 from zassay.plan import Turn, turns_of
-from zassay.progress import History, Reporter, prior_s
+from zassay.progress import History, Reporter
 from zassay.record import RunFiles
 from zassay.study import Cell, Study
 from zassay.units import show_seconds
 
-SOURCE = "source"
 TOO_MANY = 3
 
 
@@ -35,15 +36,23 @@ def run_folder(study_dir: Path, cell: str, block: int) -> Path:
     return study_dir / "raw" / cell / f"block-{block:02d}"
 
 
+@dataclass(frozen=True)
+class Image:
+    """An image's cache entry, compared with its manifest; ``versions`` are the kernel and ZFS that this promises."""
+
+    folder: Path
+    digest: str
+    versions: dict[str, str]
+
+
 @dataclass
 class Rig:
-    """What stays the same through a block: host, image, accelerator, and the templates booted for it."""
+    """What stays the same through a block: host, images by name, accelerator, and the templates booted for it."""
 
     campaign: Campaign
     study: Study
     plan: dict[str, Any]
-    image: Path
-    image_digest: str
+    images: dict[str, Image]
     accelerator: Accelerator
     host: dict[str, Any]
     folder: Path
@@ -72,17 +81,16 @@ def run_block(
     campaign: Campaign, study: Study, plan: dict[str, Any], block: int, log: Path, retry_failed: bool = False
 ) -> dict[str, int]:
     """Measure what the block still lacks; returns counts of ok and failed runs. The caller holds the host lock."""
-    image = image_cache.entry(study.cells[0].settings.image)
-    digest = _image_digest(image)
     turns = turns_of(plan, block)
+    images = {name: _image(name) for name in sorted({study.cell(t.cell).settings.image for t in turns})}
     study_dir = campaign.study_dir(study.name)
-    open_turns = [t for t in turns if _is_open(study_dir, study.cell(t.cell), t, digest, retry_failed)]
+    open_turns = [t for t in turns if _is_open(study_dir, study.cell(t.cell), t, images, retry_failed)]
     total = len(plan["order"])
     reporter = Reporter(log, total, (block - 1) * len(turns) + len(turns) - len(open_turns))
     for line in [*leftovers.sweep(), *_sweep_aside(study_dir)]:
         reporter.say(line)
     if open_turns:
-        with _rig(campaign, study, plan, image, digest, reporter) as rig:
+        with _rig(campaign, study, plan, images, reporter) as rig:
             _measure_all(rig, open_turns, reporter)
     return _count(study_dir, turns)
 
@@ -95,12 +103,12 @@ def _sweep_aside(study_dir: Path) -> list[str]:
     return [f"removed {folder}, the half record of a run that was ended" for folder in found]
 
 
-def _is_open(study_dir: Path, cell: Cell, turn: Turn, digest: str, retry_failed: bool) -> bool:
+def _is_open(study_dir: Path, cell: Cell, turn: Turn, images: dict[str, Image], retry_failed: bool) -> bool:
     folder = run_folder(study_dir, turn.cell, turn.block)
     status = measure.load_status(folder)
     if retry_failed and status and status["status"] == "failed":
         return True
-    return not done(folder, cell, digest)
+    return not done(folder, cell, images[cell.settings.image].digest)
 
 
 def _count(study_dir: Path, turns: list[Turn]) -> dict[str, int]:
@@ -109,33 +117,37 @@ def _count(study_dir: Path, turns: list[Turn]) -> dict[str, int]:
     return {"ok": ok, "failed": len(turns) - ok}
 
 
-def _image_digest(image: Path) -> str:
-    """The manifest's digest of the disk, after the disk has been compared with it."""
-    manifest = files.read_json(image / "manifest.json")
-    for name in ("disk.qcow2", "vmlinux", "initrd"):
-        wanted, actual = manifest["files"][name]["sha256"], files.sha256_file(image / name)
+def _image(name: str) -> Image:
+    """The image with its manifest's digest, after the disk has been compared with it."""
+    folder = image_cache.entry(name)
+    manifest = files.read_json(folder / "manifest.json")
+    for part in ("disk.qcow2", "vmlinux", "initrd"):
+        wanted, actual = manifest["files"][part]["sha256"], files.sha256_file(folder / part)
         if wanted != actual:
             raise Problem(
-                f"{image / name}: sha256 is {actual}, the manifest says {wanted}",
+                f"{folder / part}: sha256 is {actual}, the manifest says {wanted}",
                 "remove the folder; the image is built again",
             )
-    return files.sha256_json({name: entry["sha256"] for name, entry in manifest["files"].items()})
+    digest = files.sha256_json({part: entry["sha256"] for part, entry in manifest["files"].items()})
+    promised = {"kernel": manifest.get("kernel"), "zfs_module": manifest.get("zfs")}
+    return Image(folder, digest, {key: value for key, value in promised.items() if value})
 
 
 @contextlib.contextmanager
-def _rig(campaign: Campaign, study: Study, plan: dict[str, Any], image: Path, digest: str, reporter: Reporter) -> Iterator[Rig]:
-    accelerator = accel.choose(campaign.accel, image / "vmlinux")
+def _rig(campaign: Campaign, study: Study, plan: dict[str, Any], images: dict[str, Image], reporter: Reporter) -> Iterator[Rig]:
+    accelerator = accel.choose(campaign.accel, next(iter(images.values())).folder / "vmlinux")
     reporter.say(f"accelerator: {accelerator.name}: {accelerator.why}")
     with leftovers.scratch(campaign.scratch, "block") as (folder, record):
-        yield Rig(campaign, study, plan, image, digest, accelerator, validity.host_facts(), folder, record, reporter.say)
+        yield Rig(campaign, study, plan, images, accelerator, validity.host_facts(), folder, record, reporter.say)
 
 
 def _measure_all(rig: Rig, turns: list[Turn], reporter: Reporter) -> None:
     history = History(cache_dir(), rig.study.name, rig.campaign.scale.name, rig.accelerator.name)
+    priors = {cell.id: predict.prior_s(cell.settings, rig.accelerator.name) for cell in rig.study.cells}
     failures: list[dict[str, Any]] = []
     for index, turn in enumerate(turns):
         cell = rig.study.cell(turn.cell)
-        left = sum(_predict(rig, history, t.cell) for t in turns[index:]) + _later_blocks(rig, history, turn)
+        left = _left(rig, history, priors, turns[index:])
         levels = " × ".join(f"{factor} {level}" for factor, level in cell.levels.items())
         reporter.start(f"{rig.study.name}, block {turn.block}: {levels}", left)
         status = run_turn(rig, turn, cell)
@@ -172,13 +184,12 @@ def _refuse_to_go_on(failures: list[dict[str, Any]]) -> None:
         )
 
 
-def _predict(rig: Rig, history: History, cell_id: str) -> float:
-    size = int(rig.study.cell(cell_id).settings.workload.get("size", 0))
-    return history.predict(cell_id, prior_s(size, rig.accelerator.name))
-
-
-def _later_blocks(rig: Rig, history: History, turn: Turn) -> float:
-    return sum(_predict(rig, history, t["cell"]) for t in rig.plan["order"] if t["block"] > turn.block)
+def _left(rig: Rig, history: History, priors: dict[str, float], turns: list[Turn]) -> float:
+    """Seconds for the turns left in this block and for all of the later blocks, by what was measured up to now."""
+    seconds = history.predict(priors)
+    block = turns[0].block
+    later = [turn["cell"] for turn in rig.plan["order"] if turn["block"] > block]
+    return sum(seconds[cell] for cell in [*(turn.cell for turn in turns), *later])
 
 
 def run_turn(rig: Rig, turn: Turn, cell: Cell) -> dict[str, Any]:
@@ -189,7 +200,7 @@ def run_turn(rig: Rig, turn: Turn, cell: Cell) -> dict[str, Any]:
     try:
         status = _in_guest(rig, turn, cell, aside)
         status["wall_s"] = round(time.monotonic() - start, 3)
-        status |= identity(cell, rig.image_digest)
+        status |= identity(cell, rig.images[cell.settings.image].digest)
         if target.exists():
             measure.keep_aside(target, "earlier")
         measure.settle(target, aside, status)
@@ -230,24 +241,28 @@ def _failed_start(problem: Problem) -> dict[str, Any]:
 
 
 def _disks(stack: contextlib.ExitStack, rig: Rig, cell: Cell) -> tuple[tuple[Disk, ...], dict[str, Any]]:
-    """Fresh pool disks where their class says, and the payload as a read-only disk."""
-    disks = []
-    for role in cell.settings.pool["disks"]:
-        spec = rig.machine.disk(role)
-        base = Path("/dev/shm") if spec.device_class == "memory" else cache_dir() / "scratch"
-        base.mkdir(parents=True, exist_ok=True)
-        folder, _ = stack.enter_context(leftovers.scratch(base, "disk"))
-        path = folder / f"{role}.raw"
-        qemu.make_raw_disk(path, cell.settings.pool["disk_size"])
-        disks.append(Disk(role, path, bytes_per_s=spec.bytes_per_s, operations_per_s=spec.operations_per_s))
+    """Fresh disks where their class says, and the payload as a read-only disk."""
+    confirmed, base = rig.campaign.confirmed_devices, cache_dir() / "scratch"
+    found = [
+        provide.disk(stack, rig.machine.disk(each.role, each.device_class), each.size, base, confirmed)
+        for each in wanted(cell.settings.pool)
+    ]
+    name = cell.settings.payload["name"]
+    if not payload_bytes(cell):
+        return tuple(found), {"name": name, "sha256": "", "bytes": 0}
     payload, digest = payload_file(rig.campaign, cell)
-    disks.append(Disk(SOURCE, payload, read_only=True, direct=False))
-    return tuple(disks), {"name": cell.settings.payload["name"], "sha256": digest, "bytes": payload.stat().st_size}
+    found.append(Disk(SOURCE, payload, read_only=True, direct=False))
+    return tuple(found), {"name": name, "sha256": digest, "bytes": payload.stat().st_size}
+
+
+def payload_bytes(cell: Cell) -> int:
+    """What the workload takes of the payload; 0 where it makes its data by itself, and needs no disk to take them from."""
+    return workloads.get(str(cell.settings.workload["tool"])).payload_bytes(cell.settings)
 
 
 def payload_file(campaign: Campaign, cell: Cell) -> tuple[Path, str]:
     """The payload's bytes, made once per host and checked against the digest of when it was made."""
-    name, size = str(cell.settings.payload["name"]), int(cell.settings.workload["size"])
+    name, size = str(cell.settings.payload["name"]), payload_bytes(cell)
     seed = int(cell.settings.payload.get("seed", campaign.seed))
     path = cache_dir() / "payloads" / f"{name}-{seed}-{size}.raw"
     note = path.with_suffix(".sha256")
@@ -259,9 +274,10 @@ def payload_file(campaign: Campaign, cell: Cell) -> tuple[Path, str]:
 
 @contextlib.contextmanager
 def _guest(rig: Rig, cell: Cell, folder: Path, disks: tuple[Disk, ...]) -> Iterator[Guest]:
-    launch = qemu.launch_of(rig.machine, rig.accelerator.name, rig.image, disks)
+    image = rig.images[cell.settings.image].folder
+    launch = qemu.launch_of(rig.machine, rig.accelerator.name, image, disks)
     warm = filesystems.get(cell.settings.filesystem).warm(cell.settings)
-    image_disk = rig.image / "disk.qcow2"
+    image_disk = image / "disk.qcow2"
     if rig.machine.mode == "boot":
         with template.boot(launch, image_disk, folder, warm, rig.record) as guest:
             yield guest
@@ -271,8 +287,8 @@ def _guest(rig: Rig, cell: Cell, folder: Path, disks: tuple[Disk, ...]) -> Itera
 
 
 def _template(rig: Rig, launch: Launch, image_disk: Path, warm: str) -> Template:
-    """The block's template for this warm-up (module parameters) and these disks; booted when first asked for."""
-    key = files.sha256_json([warm, [(d.serial, d.path.stat().st_size) for d in launch.disks]])[:12]
+    """The block's template for this image, warm-up (module parameters) and these disks; booted when first asked for."""
+    key = files.sha256_json([str(image_disk), warm, [(d.serial, d.size) for d in launch.disks]])[:12]
     if key not in rig.templates:
         made = template.make(rig.folder / f"template-{key}", launch, image_disk, warm, rig.record)
         rig.say(f"    template booted: first command after {show_seconds(made.boot_s)}, ready after {show_seconds(made.total_s)}")
@@ -290,7 +306,8 @@ def _write_facts(rig: Rig, turn: Turn, cell: Cell, run: measure.Run, payload: di
         "cell": cell.id,
         "mode": rig.machine.mode,
         "image": cell.settings.image,
-        "image_digest": rig.image_digest,
+        "image_digest": rig.images[cell.settings.image].digest,
+        "image_versions": {key: value for key, value in rig.images[cell.settings.image].versions.items() if key in guest},
         "plan_prereg": rig.plan["prereg"],
         "host": rig.host,
         "accelerator": vars(rig.accelerator),

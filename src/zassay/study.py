@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from zassay import files, schema, units, vocabulary
-from zassay.campaign import Scale
+from zassay import design, disks, files, schema, units, vocabulary
+from zassay.campaign import Scale, known_scales
 from zassay.errors import Problem, unknown
 
 # Raised when the same settings come to mean something else (2: pool disks have one partition).
 SETTINGS_VERSION = 2
+# Settings that came later: where a study does not give them they are not there, so that older digests stay as they are.
+OPTIONAL = ("background", "scheduler", "cache", "path")
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,24 @@ class Settings:
     workload: dict[str, Any]
     collect: dict[str, Any]
     machine: dict[str, Any]
+    background: dict[str, Any] = field(default_factory=dict)
+    scheduler: str = ""
+    cache: str = ""
+    path: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        return {**vars(self), "settings_version": SETTINGS_VERSION}
+        given = {key: value for key, value in vars(self).items() if value or key not in OPTIONAL}
+        return {**given, "settings_version": SETTINGS_VERSION}
 
     @property
     def digest(self) -> str:
         return files.sha256_json(self.as_dict())
+
+
+def settings_of(raw: dict[str, Any]) -> Settings:
+    """Settings from a record or a plan; what an older one does not have is not set."""
+    known = {each.name for each in fields(Settings)}
+    return Settings(**{key: value for key, value in raw.items() if key in known})
 
 
 @dataclass(frozen=True)
@@ -84,6 +96,8 @@ def load(root: Path, name: str, scale: Scale) -> Study:
     path = root / "studies" / check_name(root, name) / "study.yaml"
     raw = schema.load_yaml(path, "study")
     where = str(path.relative_to(root))
+    whole = design.cells(raw, where)
+    raw = design.at_scale(raw, scale.name, known_scales(root), where)
     scope = _sizes(raw["sizes"], scale, where)
     cells = _cells(raw, scope, scale, where)
     vocabulary.check(root, where, scale, cells)
@@ -96,7 +110,7 @@ def load(root: Path, name: str, scale: Scale) -> Study:
         factors=tuple(raw["factors"]),
         cells=cells,
         metrics=tuple(_metric(key, value) for key, value in raw["metrics"].items()),
-        unkept=tuple(each["what"] for each in raw.get("unkept", []) if each.get("scale", scale.name) == scale.name),
+        unkept=(*_unkept(raw, scale), *design.left_out(raw, whole, [cell.levels for cell in cells])),
     )
 
 
@@ -129,28 +143,18 @@ def _resolve(value: int | str, scope: dict[str, int], where: str) -> int:
         raise Problem(f"{where}: {problem.message}", problem.hint) from None
 
 
+def _unkept(raw: dict[str, Any], scale: Scale) -> list[str]:
+    return [each["what"] for each in raw.get("unkept", []) if each.get("scale", scale.name) == scale.name]
+
+
 def _cells(raw: dict[str, Any], scope: dict[str, int], scale: Scale, where: str) -> tuple[Cell, ...]:
     factors = {factor: levels_of(factor, levels) for factor, levels in raw["factors"].items()}
-    _known_exclusions(raw.get("exclude", []), factors, where)
     cells = []
-    for combination in itertools.product(*(levels.items() for levels in factors.values())):
-        levels = {factor: level for factor, (level, _) in zip(factors, combination, strict=True)}
-        if not any(levels.items() >= excluded.items() for excluded in raw.get("exclude", [])):
-            patches = [raw["settings"], *(patch for _, patch in combination)]
-            cells.append(Cell("_".join(map(slug, levels.values())), levels, _settings(patches, scope, scale, where)))
+    for levels in design.cells(raw, where):
+        patches = [raw["settings"], *(factors[factor][level] for factor, level in levels.items())]
+        cells.append(Cell("_".join(map(slug, levels.values())), levels, _settings(patches, scope, scale, where)))
     _unique(cells, where)
     return tuple(cells)
-
-
-def _known_exclusions(excluded: list[dict[str, str]], factors: dict[str, dict[str, Any]], where: str) -> None:
-    """An exclusion with a typing error would silently exclude nothing."""
-    for index, levels in enumerate(excluded):
-        at = f"{where}: exclude[{index}]"
-        for factor, level in levels.items():
-            if factor not in factors:
-                raise unknown(at, "factor", factor, factors)
-            if level not in factors[factor]:
-                raise unknown(f"{at}.{factor}", "level", level, factors[factor])
 
 
 def _unique(cells: list[Cell], where: str) -> None:
@@ -158,8 +162,6 @@ def _unique(cells: list[Cell], where: str) -> None:
     twice = sorted({each for each in ids if ids.count(each) > 1})
     if twice:
         raise Problem(f"{where}: factors: two cells would both be called {', '.join(twice)}", "rename one of the levels")
-    if not cells:
-        raise Problem(f"{where}: exclude: leaves no cell to measure")
 
 
 def slug(level: str) -> str:
@@ -173,21 +175,12 @@ def levels_of(factor: str, levels: list[str] | dict[str, dict[str, Any]]) -> dic
     return {level: {"properties": {factor: level}} for level in levels}
 
 
-def merge(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """The patch over the base, mappings merged key by key, everything else replaced."""
-    merged = dict(base)
-    for key, value in patch.items():
-        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-        merged[key] = merge(merged[key], value) if both else value
-    return merged
-
-
 def _settings(patches: list[dict[str, Any]], scope: dict[str, int], scale: Scale, where: str) -> Settings:
     merged: dict[str, Any] = {}
     for patch in patches:
-        merged = merge(merged, patch)
+        merged = design.merge(merged, patch)
     vocabulary.needed(where, merged)
-    pool = merged["pool"] | {"disk_size": _resolve(merged["pool"]["disk_size"], scope, f"{where}: settings.pool.disk_size")}
+    pool = _pool(merged["pool"], scope, where)
     return Settings(
         image=merged["image"],
         filesystem=merged["filesystem"],
@@ -198,16 +191,23 @@ def _settings(patches: list[dict[str, Any]], scope: dict[str, int], scale: Scale
             key: _word(value, scope, f"{where}: settings.tunables.{key}") for key, value in merged.get("tunables", {}).items()
         },
         payload=merged["payload"],
-        workload={key: _amount(value, scope, f"{where}: settings.workload.{key}") for key, value in merged["workload"].items()},
+        workload=_amounts(merged, "workload", scope, where),
         collect=merged["collect"],
-        machine=_machine(scale),
+        machine=scale.machine.as_settings({each.role: each.device_class for each in disks.wanted(pool)} | {disks.SOURCE: ""}),
+        background=_amounts(merged, "background", scope, where),
+        scheduler=merged.get("scheduler", ""),
+        cache=merged.get("cache", ""),
+        path=merged.get("path", ""),
     )
 
 
-def _machine(scale: Scale) -> dict[str, Any]:
-    machine = scale.machine
-    disks = {disk.role: {k: v for k, v in vars(disk).items() if k != "role"} for disk in machine.disks}
-    return {"name": machine.name, "cpus": machine.cpus, "memory": machine.memory, "mode": machine.mode, "disks": disks}
+def _pool(raw: dict[str, Any], scope: dict[str, int], where: str) -> dict[str, Any]:
+    sizes = {key: _resolve(raw[key], scope, f"{where}: settings.pool.{key}") for key in raw if key.endswith("_size")}
+    return raw | sizes
+
+
+def _amounts(merged: dict[str, Any], name: str, scope: dict[str, int], where: str) -> dict[str, int | str]:
+    return {key: _amount(value, scope, f"{where}: settings.{name}.{key}") for key, value in merged.get(name, {}).items()}
 
 
 def _amount(value: int | str, scope: dict[str, int], where: str) -> int | str:

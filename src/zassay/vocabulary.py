@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zassay import registry
+from zassay import disks, registry
 from zassay.errors import Problem, unknown
 
 if TYPE_CHECKING:
@@ -43,24 +43,30 @@ def _images(root: Path, where: str, scale: Scale, settings: Settings) -> None:
 
 
 def _disks(root: Path, where: str, scale: Scale, settings: Settings) -> None:
-    for role in settings.pool["disks"]:
-        if role not in (known := [disk.role for disk in scale.machine.disks]):
-            raise unknown(f"{where}: settings.pool.disks on machine {scale.machine.name}", "disk role", role, known)
+    known, asked = [disk.role for disk in scale.machine.disks], disks.wanted(settings.pool)
+    for each in asked:
+        if each.role not in known:
+            key = "disks" if each.holds == "pool" else each.holds
+            raise unknown(f"{where}: settings.pool.{key} on machine {scale.machine.name}", "disk role", each.role, known)
+    twice = sorted({each.role for each in asked if disks.roles(settings.pool).count(each.role) > 1})
+    if twice:
+        raise Problem(f"{where}: settings.pool: {', '.join(twice)} is asked for twice")
 
 
 def _plug_ins(root: Path, where: str, scale: Scale, settings: Settings) -> None:
     # Plug-ins know the types of a study, so a study can look for them only once it is there itself.
     from zassay import collectors, filesystems, payloads, workloads
 
-    filesystem = _named(where, lambda: filesystems.get(settings.filesystem))
-    workload = _named(where, lambda: workloads.get(str(settings.workload["tool"])))
+    filesystem = _named(where, lambda: filesystems.of(settings))
+    _named(where, lambda: workloads.get(str(settings.workload["tool"])))
     _named(where, lambda: payloads.get(str(settings.payload["name"])))
     known = registry.every(collectors, collectors.Collector)
     for name in settings.collect["names"]:
         if name not in known:
             raise unknown(f"{where}: settings.collect.names", "collector", name, known)
     # Their scripts are values: what a plug-in does not know of its own settings, it says while it makes them.
-    _named(where, lambda: (filesystem.create(settings, ["DEVICE"]), workload.phases(settings, filesystem, "SOURCE")))
+    devices = ["DEVICE", *disks.roles(settings.pool)[1:]]
+    _named(where, lambda: (filesystem.create(settings, devices), workloads.steps(settings, filesystem, "SOURCE")))
 
 
 def _named(where: str, make: Callable[[], Any]) -> Any:

@@ -51,6 +51,26 @@ class Flow:
         return sorted(str(path.relative_to(root)) for path in found)
 
     @property
+    def config(self) -> str:
+        """The campaign's configuration, for the report's title; relative where it is the checkout's own."""
+        root = campaign.project_root()
+        path = campaign.config_path(root)
+        return str(path.relative_to(root) if path.is_relative_to(root) else path)
+
+    @property
+    def questions(self) -> list[str]:
+        """What the whole catalogue asks: the report names also the claims that this campaign does not measure."""
+        root = campaign.project_root()
+        found = [path for name in ("*.yaml", "published.csv") for path in root.glob(f"studies/*/{name}")]
+        return sorted(str(path.relative_to(root)) for path in found)
+
+    @property
+    def calibration(self) -> list[str]:
+        """The outcome of `make calibrate`, when somebody has run it."""
+        path = Path("results", "calibration.csv")
+        return [str(path)] if (campaign.project_root() / path).is_file() else []
+
+    @property
     def image_sources(self) -> list[str]:
         """What every image is made from, beside its own description and lock."""
         root = campaign.project_root()

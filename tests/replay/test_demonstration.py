@@ -53,7 +53,8 @@ def test_tables_figures_and_report_are_the_bundles_own(again: Path, campaign: Pa
     for name in names:
         path = Path("results", demo.STUDY, name)
         assert (again / path).read_bytes() == (campaign / path).read_bytes(), name
-    assert (again / "results" / "report.html").read_bytes() == (campaign / "results" / "report.html").read_bytes()
+    for name in ("report.html", "report.pdf", "cited/claims.csv", "cited/audit.csv"):
+        assert (again / "results" / name).read_bytes() == (campaign / "results" / name).read_bytes(), name
 
 
 def test_nothing_it_was_made_from_is_raw(again: Path) -> None:

@@ -34,7 +34,8 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["analysis/exec/figures", "--study-dir", study, "--claims", claims, "--set", "data"],
         ["analysis/exec/estimate", "--study-dir", study, "--claims", claims, "--lint", f"{study}/figures/lint.json"],
         ["analysis/exec/figures", "--study-dir", study, "--claims", claims, "--set", "claims"],
-        ["analysis/exec/report", "--results", "results", "--studies", STUDY, "--out", "results/report.html"],
+        ["analysis/exec/report", "--results", "results", "--studies", STUDY, "--config", "config/config.yaml"],
+        ["zassay", "pdf"],
         ["zassay", "bundle", "--root", str(root)],
     ):
         run(command, root)

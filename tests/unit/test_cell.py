@@ -11,7 +11,7 @@ import pytest
 
 from zassay import campaign, cli, filesystems, study
 from zassay.commands import cell as command
-from zassay.runner import SOURCE
+from zassay.disks import SOURCE, roles
 
 SETUP = campaign.load()
 STUDY = study.load(SETUP.root, study.known_studies(SETUP.root)[0], SETUP.scale)
@@ -34,9 +34,10 @@ def test_json_has_the_settings_that_are_measured(capsys: pytest.CaptureFixture[s
 
 def test_disks_are_the_pool_s_in_order_then_the_payload_s(capsys: pytest.CaptureFixture[str]) -> None:
     found, pool = told(capsys)["disks"], CELLS[0].settings.pool
-    assert [disk["serial"] for disk in found] == [*pool["disks"], SOURCE]
-    assert [disk["bytes"] for disk in found] == [*[pool["disk_size"]] * len(pool["disks"]), CELLS[0].settings.workload["size"]]
-    assert [disk["holds"] for disk in found] == [*["pool"] * len(pool["disks"]), "payload"]
+    payload = command.payload_bytes(CELLS[0].settings)
+    last = [(SOURCE, payload, "payload")] if payload else []
+    own = [(role, pool["disk_size"], "pool") for role in pool["disks"]]
+    assert [(disk["serial"], disk["bytes"], disk["holds"]) for disk in found] == [*own, *last]
 
 
 def test_another_scale_has_other_sizes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,14 +49,14 @@ def test_another_scale_has_other_sizes(capsys: pytest.CaptureFixture[str]) -> No
 def test_the_payload_can_be_made_again(capsys: pytest.CaptureFixture[str]) -> None:
     payload = told(capsys)["payload"]
     assert payload["name"] == CELLS[0].settings.payload["name"]
-    assert payload["bytes"] == CELLS[0].settings.workload["size"]
+    assert payload["bytes"] == command.payload_bytes(CELLS[0].settings)
     assert payload["seed"] == SETUP.seed
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.id)
 def test_the_script_is_what_a_measurement_does(cell: study.Cell) -> None:
     filesystem = filesystems.get(cell.settings.filesystem)
-    devices = [f"/dev/disk/by-id/virtio-{serial}" for serial in cell.settings.pool["disks"]]
+    devices = [f"/dev/disk/by-id/virtio-{role}" for role in roles(cell.settings.pool)]
     text = command.script(STUDY, cell)
     assert filesystem.warm(cell.settings).strip() in text
     assert filesystem.create(cell.settings, devices).strip() in text

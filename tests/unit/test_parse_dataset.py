@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from zassay import dataset, files, parse, timing
 from zassay.errors import Problem
 from zassay.gates import Verdict
-from zassay.ledger import ARC, CPU, DEVICE, HOLE, HOST_CACHE, UNKNOWN, Ledger, _label, ledger
+from zassay.ledger import ARC, CPU, DEVICE, HOLE, UNKNOWN, Book, _label, book, host_bytes
 
 CELL = "lz4_text_50"
 PARSED = parse.parse_run(GOLDEN)
@@ -70,22 +71,33 @@ def table(tmp_path: Path, parsed: dict[str, Any]) -> list[dict[str, str]]:
 
 def test_a_real_record_becomes_measurements() -> None:
     assert (PARSED["status"], PARSED["reason"], PARSED["flags"]) == ("ok", "", ["buffered"])
-    found = PARSED["measurements"]
+    assert [run["run"] for run in PARSED["runs"]] == [1]
+    found = PARSED["runs"][0]["measurements"]
     assert found["compressratio"] == pytest.approx(33609728 / 19652608)
     assert (found["logical_bytes"], found["used_bytes"]) == (33609728, 19652608)
     assert found["write_time"] == pytest.approx(1795254652.924069 - 1795254650.029598)
     assert found["total_time"] == pytest.approx((17.08 - 14.19) + (22.03 - 21.55))
     assert (found["wr_iss_threads"], found["thread_cap"]) == (2, 0.5)
     assert found["total_time"] == pytest.approx(found["write_time"] + found["read_time"], abs=0.05)
-    assert PARSED["bound"] == {"write": DEVICE, "read": CPU}
+    assert [(each["phase"], each["bound"]) for each in PARSED["runs"][0]["ledger"]] == [("write", DEVICE), ("read", CPU)]
+
+
+def books() -> list[Book]:
+    run = golden()
+    return [book(run, span) for span in run.spans]
 
 
 def test_a_real_ledger_adds_up() -> None:
-    book = ledger(golden())
-    assert book.hits_add_up
-    assert book.host_written >= book.pool_written >= book.used_bytes * 0.95
-    assert book.host_read >= book.pool_read >= book.used_bytes * 0.95
-    assert 0 < book.cpu_busy_write < 1 and 0 < book.device_busy_write < 1.1
+    write, read = books()
+    (logical, used), (host_wrote, host_read) = golden().space(), host_bytes(golden())
+    assert write.cache and read.cache and write.cache.adds_up and read.cache.adds_up
+    assert host_wrote >= write.pool.bytes_written >= used * 0.95
+    assert host_read >= read.pool.bytes_read >= used * 0.95
+    assert (write.application, read.application) == (32 << 20, 32 << 20) and logical > used
+    assert set(write.devices) == {"pool0", "root", "source"} and write.devices["pool0"] == write.pool
+    assert read.cache.fetched * (128 << 10) == 32 << 20, "each record was missed once, by whom it was asked for"
+    assert 0 < write.cpu_busy < 1 and 0 < write.device_busy < 1.1
+    assert (write.host, write.process, write.dataset, write.network) == (None, None, None, None), "an older record has none"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +108,8 @@ def test_a_real_ledger_adds_up() -> None:
         (0.0, 1.0, 0.3, 0.9, CPU),
         (0.95, 0.05, 0.1, 0.9, ARC),
         (0.1, 0.05, 0.1, 0.9, HOLE),
-        (0.0, 0.5, 0.1, 0.1, HOST_CACHE),
+        (0.3, 0.5, 0.1, 0.1, DEVICE),
+        (0.6, 0.4, 0.1, 0.1, ARC),
         (0.0, 1.0, 0.1, 0.1, UNKNOWN),
     ],
 )
@@ -105,8 +118,8 @@ def test_what_bound_a_run(hits: float, from_device: float, device_busy: float, c
 
 
 def test_the_ledger_knows_counters_that_do_not_add_up() -> None:
-    values = vars(ledger(golden()))
-    assert not Ledger(**{**values, "arc_hits": values["arc_hits"] + 1}).hits_add_up
+    cache = books()[1].cache
+    assert cache and not dataclasses.replace(cache, hits=cache.hits + 1).adds_up
 
 
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from(["counts", "times"])), max_size=6), st.booleans())
@@ -129,7 +142,7 @@ def test_a_write_smaller_than_twice_the_memory_is_buffered(tmp_path: Path, size:
 def test_a_failed_run_keeps_its_reason(tmp_path: Path) -> None:
     parsed = parse.parse_run(failed(tmp_path))
     assert (parsed["status"], parsed["reason"]) == ("failed", "step create: exit code 1: no room")
-    assert (parsed["measurements"], parsed["gates"], parsed["bound"]) == ({}, [], UNKNOWN)
+    assert (parsed["runs"], parsed["gates"], parsed["flags"]) == ([], [], [])
 
 
 # dataset
@@ -159,7 +172,7 @@ def test_one_row_is_one_measurement_with_its_circumstances(tmp_path: Path) -> No
     expected |= {"validity_class": "E", "synthetic": "false", "mode": "clone", "image": "debian-12", "kernel": "6.1.0-56-amd64"}
     expected |= {"zfs": "2.1.11-1+deb12u1", "accel": "tcg", "cpu_model": "AMD EPYC Processor", "raw": f"raw/{CELL}/block-01"}
     assert {key: row[key] for key in expected} == expected
-    assert float(row["value"]) == PARSED["measurements"]["compressratio"]
+    assert float(row["value"]) == PARSED["runs"][0]["measurements"]["compressratio"]
     facts = json.loads((GOLDEN / "facts.json").read_text())
     assert (row["position"], row["prereg"]) == (str(facts["position"]), facts["plan_prereg"])
     assert row["started_at"].startswith("2026-11-21T") and row["boot"] == f"{CELL}/1"
@@ -210,7 +223,7 @@ def test_a_run_of_the_plan_that_was_never_made_is_a_problem(tmp_path: Path) -> N
 
 
 def test_a_metric_that_the_workload_does_not_measure_is_a_problem(tmp_path: Path) -> None:
-    parsed = {**PARSED, "measurements": {"write_time": 1.0}}
+    parsed = {**PARSED, "runs": [{**PARSED["runs"][0], "measurements": {"write_time": 1.0}}]}
     with pytest.raises(Problem, match="metric read_time is in the study"):
         table(tmp_path, parsed)
     assert not (tmp_path / "dataset.csv").exists()

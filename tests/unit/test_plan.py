@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from zassay import files, plan
 from zassay.errors import Problem
-from zassay.progress import History, Reporter, prior_s
+from zassay.progress import History, Reporter
 
 CELLS = ["a", "b", "c", "d", "e", "f", "g"]
 # Python promises the same shuffle from the same string seed; if this ever changes, recorded plans cannot be made again.
@@ -104,19 +104,23 @@ def test_turns_of_a_block_come_in_order(tmp_path: Path) -> None:
 # What is predicted and told
 
 
-def test_a_host_that_never_measured_predicts_by_size() -> None:
-    assert prior_s(100 << 20, "tcg") > prior_s(10 << 20, "tcg") > prior_s(10 << 20, "kvm") > 0
-
-
-def test_history_is_kept_for_the_next_time_and_used_for_cells_it_has_not_seen(tmp_path: Path) -> None:
+def test_history_is_kept_for_the_next_time(tmp_path: Path) -> None:
     history = History(tmp_path, "s", "smoke", "tcg")
-    assert history.predict("a", 9.0) == 9.0
+    assert history.predict({"a": 9.0}) == {"a": 9.0}
     history.note("a", 10.0)
     history.note("a", 20.0)
-    history.note("b", 5.0)
     again = History(tmp_path, "s", "smoke", "tcg")
-    assert (again.predict("a", 9.0), again.predict("b", 9.0), again.predict("c", 9.0)) == (15.0, 5.0, 10.0)
-    assert History(tmp_path, "s", "smoke", "kvm").predict("a", 9.0) == 9.0
+    assert (again.predict({"a": 9.0}), again.measured({"a", "b"})) == ({"a": 15.0}, {"a"})
+    assert History(tmp_path, "s", "smoke", "kvm").predict({"a": 9.0}) == {"a": 9.0}
+
+
+def test_guesses_are_corrected_by_what_was_measured_and_keep_their_proportions(tmp_path: Path) -> None:
+    """Two cells took half as long as was guessed: so will the others, a long one longer than a short one."""
+    history = History(tmp_path, "s", "smoke", "tcg")
+    history.note("a", 5.0)
+    history.note("b", 15.0)
+    found = history.predict({"a": 12.0, "b": 28.0, "short": 8.0, "long": 100.0})
+    assert found == {"a": 5.0, "b": 15.0, "short": 4.0, "long": 50.0}
 
 
 def test_the_plan_predicts_from_history(tmp_path: Path) -> None:

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from zassay.errors import Problem
-from zassay.machine import channel, qemu, spec, template
+from zassay.machine import channel, drives, qemu, spec, template
 from zassay.machine.channel import Agent, Qmp
-from zassay.machine.qemu import Disk, Launch
+from zassay.machine.drives import Disk
+from zassay.machine.qemu import Launch
 
 ROOT = Path(__file__).resolve().parents[2]
 MACHINE = spec.load(ROOT, "small")
@@ -128,9 +129,9 @@ def test_two_starts_differ_in_nothing_but_their_places() -> None:
 
 
 def test_data_disks_have_no_holes_and_one_partition(tmp_path: Path) -> None:
-    qemu.make_raw_disk(tmp_path / "disk", 4 << 20)
+    drives.make_raw_disk(tmp_path / "disk", 4 << 20)
     assert (tmp_path / "disk").stat().st_blocks * 512 >= (tmp_path / "disk").stat().st_size == 4 << 20
-    qemu.make_placeholder(tmp_path / "empty", 4 << 20, partitioned=True)
+    drives.make_placeholder(tmp_path / "empty", 4 << 20, partitioned=True)
     assert (tmp_path / "empty").stat().st_size == 4 << 20
     assert (tmp_path / "empty").stat().st_blocks * 512 < 1 << 20
     # A guest that knew the placeholder takes the disk for the same one.
@@ -139,7 +140,7 @@ def test_data_disks_have_no_holes_and_one_partition(tmp_path: Path) -> None:
 
 
 def test_placeholders_have_the_serial_and_size_of_their_disk(tmp_path: Path) -> None:
-    qemu.make_raw_disk(tmp_path / "pool0.raw", 4 << 20)
+    drives.make_raw_disk(tmp_path / "pool0.raw", 4 << 20)
     (tmp_path / "text.raw").write_bytes(b"t" * 4096)
     disk = Disk("pool0", tmp_path / "pool0.raw", bytes_per_s=5, operations_per_s=6)
     pool, source = template.placeholders(tmp_path, (disk, Disk("source", tmp_path / "text.raw", read_only=True)))

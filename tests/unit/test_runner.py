@@ -19,6 +19,7 @@ from zassay.campaign import Campaign
 from zassay.errors import Problem
 from zassay.machine import leftovers, qemu, template
 from zassay.machine.accel import Accelerator
+from zassay.machine.drives import Disk
 from zassay.machine.template import Template
 from zassay.study import Study
 
@@ -245,9 +246,9 @@ def test_a_void_run_is_told_at_once_and_its_record_left_as_it_is(
     rewrite(spoiled, "pool", swap("ONLINE", "DEGRADED"))
     found = _real_gates(spoiled)
     monkeypatch.setattr(runner.gates, "check_all", lambda run: found)
-    with pytest.raises(Problem, match="3 runs in a row are void: gate health: expected ONLINE"):
+    with pytest.raises(Problem, match="3 runs in a row are void: gate health: expected whole and under"):
         bench.block()
-    assert "INVALID (health): gate health: expected ONLINE and under 80 % full, saw DEGRADED" in capsys.readouterr().err
+    assert "INVALID (health): gate health: expected whole and under 80% full, saw DEGRADED" in capsys.readouterr().err
     assert {status["status"] for status in bench.records().values()} == {"ok"}
 
 
@@ -272,16 +273,16 @@ def test_cells_share_a_template_when_they_warm_up_alike(tmp_path: Path, monkeypa
     monkeypatch.setattr(template, "make", make)
     setup, study = load(project(tmp_path))
     launch = qemu.launch_of(setup.scale.machine, "tcg", tmp_path)
-    rig = runner.Rig(setup, study, {}, tmp_path, "", Accelerator("tcg", "", 0), {}, tmp_path, None, lambda text: None)  # type: ignore[arg-type]
+    rig = runner.Rig(setup, study, {}, {}, Accelerator("tcg", "", 0), {}, tmp_path, None, lambda text: None)  # type: ignore[arg-type]
     (tmp_path / "disk").write_bytes(b"x" * 512)
-    disk = qemu.Disk("pool0", tmp_path / "disk")
+    disk = Disk("pool0", tmp_path / "disk")
 
-    def of(warm: str, *disks: qemu.Disk) -> Template:
+    def of(warm: str, *disks: Disk) -> Template:
         return runner._template(rig, dataclasses.replace(launch, disks=disks), tmp_path, warm)
 
     one = of("a", disk)
     assert of("a", disk) is one and len(made) == 1
-    other_disk = qemu.Disk("pool1", tmp_path / "disk")
+    other_disk = Disk("pool1", tmp_path / "disk")
     assert len({id(each) for each in (one, of("b", disk), of("a"), of("a", other_disk))}) == 4
     assert len(set(made)) == 4, "each in a folder of its own"
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from golden_record import STUDY, load, project, size, swap
+from golden_record import ROOT, STUDY, load, project, size, swap
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zassay import study
+from zassay import campaign, design, study
 from zassay.errors import Problem
 from zassay.study import Study
 
@@ -94,6 +94,86 @@ def test_exclusions_leave_out_what_they_name(tmp_path: Path) -> None:
     assert not [cell for cell in found.cells if cell.levels["compression"] == "lzjb"]
 
 
+DESIGN = """design:
+  - {compression: ["off", lz4], zio_taskq_batch_pct: "75"}
+  - {compression: [gzip, lz4], corpus: text}
+"""
+SCALES = """scales:
+  smoke:
+    why: it is short
+    sizes: {data: 1/4 * arc}
+    settings: {workload: {block: 2 MiB}, cache: cold}
+    only: {corpus: text}
+    exclude: [{compression: lz4, zio_taskq_batch_pct: "75"}]
+  paper:
+    why: it is long
+    design: [{compression: zstd}]
+"""
+
+
+def ids(found: Study) -> list[str]:
+    return [cell.id for cell in found.cells]
+
+
+def test_a_design_is_the_union_of_its_parts(tmp_path: Path) -> None:
+    whole = ["off_text_75", "off_media_75", "lz4_text_50", "lz4_text_75", "lz4_media_75", "gzip_text_50", "gzip_text_75"]
+    assert ids(read(tmp_path / "a", swap("metrics:", DESIGN + "metrics:"))) == whole
+    with_exclusion = read(
+        tmp_path / "b", swap("metrics:", DESIGN + "exclude: [{compression: [lz4, gzip], corpus: text}]\nmetrics:")
+    )
+    assert ids(with_exclusion) == ["off_text_75", "off_media_75", "lz4_media_75"]
+
+
+def test_a_scale_has_its_own_sizes_settings_and_limits_and_says_so(tmp_path: Path) -> None:
+    setup, found = load(project(tmp_path, swap("metrics:", DESIGN + SCALES + "metrics:")))
+    assert setup.scale.name == "smoke"
+    assert ids(found) == ["off_text_75", "lz4_text_50", "gzip_text_50", "gzip_text_75"]
+    settings = found.cells[0].settings
+    assert settings.workload["size"] == found.sizes["data"] == setup.scale.scope["arc"] // 4
+    assert (settings.workload["block"], settings.cache) == (2 << 20, "cold")
+    assert "3 of the design's 7 cells, left out at this scale (it is short); not at all: corpus media." in found.unkept
+
+
+def test_another_scale_is_not_limited_by_it(tmp_path: Path) -> None:
+    root = project(tmp_path, swap("metrics:", DESIGN + SCALES + "metrics:"))
+    lab = study.load(root, STUDY, campaign.load_scale(root, "lab"))
+    assert (len(lab.cells), lab.cells[0].settings.cache) == (7, "")
+    assert not [line for line in lab.unkept if "left out" in line]
+    paper = study.load(root, STUDY, campaign.load_scale(root, "paper"))
+    assert ids(paper) == ["zstd_text_50", "zstd_text_75", "zstd_media_50", "zstd_media_75"]
+
+
+def test_settings_that_came_later_are_in_the_digest_only_when_given(tmp_path: Path) -> None:
+    before = read(tmp_path / "a").cells[0].settings
+    assert not set(study.OPTIONAL) & set(before.as_dict())
+    given = "  scheduler: bfq\n  cache: warm\n  path: nfs\n"
+    given += "  background: {tool: writers, count: 2, size: 1/2 * data, rate: 3 MiB}\n"
+    found = read(tmp_path / "b", swap("  protocol: improved\n", "  protocol: improved\n" + given))
+    after = found.cells[0].settings
+    assert (after.scheduler, after.cache, after.path) == ("bfq", "warm", "nfs")
+    assert after.background == {"tool": "writers", "count": 2, "size": found.sizes["data"] // 2 >> 20 << 20, "rate": 3 << 20}
+    assert set(study.OPTIONAL) <= set(after.as_dict())
+    assert before.digest != after.digest
+
+
+def test_the_digest_of_a_cell_measured_long_ago_is_still_the_same() -> None:
+    """Settings as they were before there were others: if this changes, every result on disk would be measured again."""
+    plain = study.Settings("i", "f", "improved", {}, {}, {}, {}, {}, {}, {})
+    assert plain.digest == "ed7b5df22554fd3effaee2158c720d04aca5d74bb20aa1bec8d632a7fa6d3a46"
+
+
+SCALES_OF_THIS_TREE = campaign.known_scales(ROOT)
+
+
+@pytest.mark.parametrize("scale", SCALES_OF_THIS_TREE)
+@pytest.mark.parametrize("name", study.known_studies(ROOT))
+def test_every_study_of_this_tree_can_be_planned_at_every_scale(name: str, scale: str) -> None:
+    found = study.load(ROOT, name, campaign.load_scale(ROOT, scale))
+    assert len({cell.settings.digest for cell in found.cells}) == len(found.cells), "two cells measure the same"
+    unset = [cell.id for cell in found.cells if cell.settings.protocol != cell.levels.get("protocol", "improved")]
+    assert unset == [], "a level called like a protocol does not set it"
+
+
 def test_unkept_things_of_another_scale_are_not_told(tmp_path: Path) -> None:
     found = read(
         tmp_path, swap("unkept:\n", 'unkept:\n  - {what: "only there", scale: paper}\n  - {what: "here", scale: smoke}\n')
@@ -120,7 +200,7 @@ def test_unkept_things_of_another_scale_are_not_told(tmp_path: Path) -> None:
         ("recordsize: 128K", "recordsise: 128K", ['unknown property "recordsise"', "(did you mean recordsize?)"]),
         ('ashift: "12"', 'asift: "12"', ['settings.pool.properties: unknown property "asift"', "(did you mean ashift?)"]),
         ("layout: single", "layout: mirro", ['settings.pool.layout: "mirro" is not known']),
-        ("disks: [pool0]", "disks: [pool7]", ["settings.pool.disks on machine small", "(did you mean pool0?)"]),
+        ("disks: [pool0]", "disks: [pool7]", ["settings.pool.disks on machine small", "(did you mean pool"]),
         ("\n  data: ", "\n  data: 33554432 #", [f'{HERE}: sizes.data: "33554432" is a size without a unit']),
         ("\n  data: ", "\n  data: 1/2 * ark #", ['sizes.data: "1/2 * ark" is relative to "ark"', "known: arc, "]),
         ("size: 1 * data", "size: 1 * dat", ['settings.workload.size: "1 * dat"', "known: arc, data, "]),
@@ -128,6 +208,14 @@ def test_unkept_things_of_another_scale_are_not_told(tmp_path: Path) -> None:
         ("zfs_arc_max: 1 * arc", "zfs_arc_max: 1 * ark", ['settings.tunables.zfs_arc_max: "1 * ark"']),
         ("metrics:", "exclude: [{compresion: lz4}]\nmetrics:", ['exclude[0]: unknown factor "compresion"', "mean compression?"]),
         ("metrics:", "exclude: [{compression: lz5}]\nmetrics:", ['exclude[0].compression: unknown level "lz5"', "mean lz4?"]),
+        ("metrics:", "design: [{compresion: lz4}]\nmetrics:", ['design[0]: unknown factor "compresion"', "mean compression?"]),
+        ("metrics:", "design: [{corpus: [text, madia]}]\nmetrics:", ['design[0].corpus: unknown level "madia"', "mean media?"]),
+        ("metrics:", "design: [{corpus: [off]}]\nmetrics:", ["design[0].corpus"]),
+        ("metrics:", "scales: {smok: {why: x}}\nmetrics:", ['scales: unknown scale "smok"', "(did you mean smoke?)"]),
+        ("metrics:", "scales: {smoke: {only: {corpus: text}}}\nmetrics:", ["scales.smoke", "'why' is a required property"]),
+        ("metrics:", "scales: {smoke: {why: x, only: {corpus: txt}}}\nmetrics:", ['only.corpus: unknown level "txt"']),
+        ("  protocol: improved", "  protocol: improved\n  scheduler: cfq", ["settings.scheduler", "mq-deadline, bfq, kyber"]),
+        ("  protocol: improved", "  background: {tool: w, size: 1 * dat}", ['settings.background.size: "1 * dat"']),
         ("metrics:", "exclude: [{corpus: text}, {corpus: media}]\nmetrics:", ["exclude: leaves no cell"]),
         ("lz4, gzip-2", "lz4, gzip_2, gzip-2", ["two cells would both be called gzip-2_media_50", "rename one"]),
     ],
@@ -172,7 +260,7 @@ PATCHES = st.dictionaries(WORDS, PATCH, max_size=3)
 @given(PATCHES, PATCHES)
 def test_merging_changes_neither_side_and_keeps_what_the_patch_says(base: dict[str, Any], patch: dict[str, Any]) -> None:
     before = copy.deepcopy((base, patch))
-    merged = study.merge(base, patch)
+    merged = design.merge(base, patch)
     assert (base, patch) == before
     assert set(merged) == set(base) | set(patch)
     assert all(merged[key] == value for key, value in patch.items() if not isinstance(value, dict))
@@ -181,14 +269,14 @@ def test_merging_changes_neither_side_and_keeps_what_the_patch_says(base: dict[s
 
 @given(PATCHES, PATCHES)
 def test_merging_twice_is_merging_once(base: dict[str, Any], patch: dict[str, Any]) -> None:
-    merged = study.merge(base, patch)
-    assert study.merge(merged, patch) == merged
+    merged = design.merge(base, patch)
+    assert design.merge(merged, patch) == merged
 
 
 def test_mappings_are_merged_key_by_key_and_lists_replaced() -> None:
     base = {"pool": {"disks": ["a", "b"], "properties": {"x": "1", "y": "2"}}}
     patch = {"pool": {"disks": ["c"], "properties": {"y": "3"}}}
-    assert study.merge(base, patch) == {"pool": {"disks": ["c"], "properties": {"x": "1", "y": "3"}}}
+    assert design.merge(base, patch) == {"pool": {"disks": ["c"], "properties": {"x": "1", "y": "3"}}}
 
 
 @given(st.text(max_size=20))

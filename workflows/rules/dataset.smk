@@ -1,7 +1,7 @@
 rule dataset:
     input:
         "results/{study}/parsed",
-        FLOW.sources("dataset", "timing"),
+        FLOW.sources("dataset", "series", "timing", "workloads", "collectors"),
         plan="results/{study}/plan.json",
     output:
         "results/{study}/dataset.csv",

@@ -2,7 +2,15 @@ rule parse:
     input:
         lambda wildcards: FLOW.blocks_done(wildcards.study),
         FLOW.sources(
-            "readers", "record", "ledger", "parse", "gates", "workloads", "filesystems"
+            "readers",
+            "record",
+            "ledger",
+            "parse",
+            "gates",
+            "workloads",
+            "filesystems",
+            "collectors",
+            "tools",
         ),
     output:
         directory("results/{study}/parsed"),

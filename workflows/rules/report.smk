@@ -7,11 +7,27 @@ rule report:
         ),
         FLOW.every_image,
         FLOW.analysis,
+        FLOW.questions,
+        FLOW.calibration,
+        config=FLOW.config,
     output:
-        "results/report.html",
+        page="results/report.html",
+        cited=directory("results/cited"),
     log:
         "results/logs/report/report.log",
     params:
         studies=",".join(FLOW.studies),
     shell:
-        "analysis/exec/report --results results --studies {params.studies} --out {output} 2>&1 | tee {log}"
+        "analysis/exec/report --results results --studies {params.studies} --config {input.config} --out {output.page} 2>&1 | tee {log}"
+
+
+rule pdf:
+    input:
+        "results/report.html",
+        FLOW.sources("pdf"),
+    output:
+        "results/report.pdf",
+    log:
+        "results/logs/pdf/pdf.log",
+    shell:
+        "zassay pdf {input[0]} --out {output} 2>&1 | tee {log}"

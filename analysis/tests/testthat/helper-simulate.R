@@ -19,11 +19,11 @@ simulate_campaign <- function(blocks = 3L, runs = 1L, class = "S", seed = 1L, sd
     one[, level := shift + stats::rnorm(.N, 0, sd[2])][]
   }))
   rows <- boots[rep(seq_len(.N), each = runs)][, run := rep(seq_len(runs), times = nrow(boots))]
-  measured <- simulate_metrics(rows, sd[3], truth)
+  measured <- metrics_of_levels(rows, sd[3], truth)
   finish_dataset(measured, class)
 }
 
-simulate_metrics <- function(rows, noise, truth) {
+metrics_of_levels <- function(rows, noise, truth) {
   base <- ifelse(rows$corpus == "text", WRITE[rows$compression], MEDIA_WRITE[rows$compression])
   off <- ifelse(rows$corpus == "text", WRITE["off"], MEDIA_WRITE["off"])
   threads <- ifelse(rows$pct == "50", 2, 3)

@@ -21,7 +21,7 @@ test_that("shorthands expand", {
   expect_equal(vapply(claims$claims[["S3-05"]]$links, `[[`, "", "id"),
                c("lzjb - off", "gzip-2 - lzjb", "gzip - gzip-2", "gzip-9 - gzip"))
   expect_equal(claims$claims[["S3-12"]]$links[[1]]$null, log(0.8))
-  expect_length(pair_links("f", c("a", "b", "c"), NULL), 3)
+  expect_length(pair_links(list(over = "f", levels = c("a", "b", "c"))), 3)
 })
 
 test_that("published effects follow from the printed values", {

@@ -29,13 +29,31 @@ test_that("each fault is one message that names row and column", {
   expect_error(read_rows(spoil("status", "done")), 'row 5, column "status": "done"')
   expect_error(read_rows(spoil("block", "0")), 'row 5, column "block"')
   expect_error(read_rows(spoil("validity_class", "X")), 'column "validity_class"')
-  expect_error(read_rows(spoil("unit", "ms")), "different units")
+  expect_error(read_rows(spoil("unit", "ms")), "row 5, column \"unit\": metric .* has different units: ms, and")
   expect_error(read_rows(spoil("validity_class", "V")), "synthetic rows must be class S")
-  expect_error(read_rows(spoil("f_corpus", "other")), "two different sets of factor levels")
+  expect_error(read_rows(spoil("f_corpus", "other")),
+               "row [0-9]+, column \"f_corpus\": cell .* two different sets of factor levels")
   expect_error(read_rows(data.table::copy(base)[5, status := "failed"]), "not ok has a value")
   expect_error(read_rows(data.table::copy(base)[5, c("status", "value") := list("failed", "")]), "gives no reason")
   expect_error(read_rows(rbind(base, base[3])), "appears twice")
   expect_error(read_rows(data.table::copy(base)[, zfs := NULL]), 'column "zfs" is missing')
+  for (text in c("0x10", "1,5", "1_000", "1 000", "\u0661")) {
+    expect_error(read_rows(spoil("value", text)), "row 5, column \"value\".*not a finite number", info = text)
+  }
+  expect_error(read_rows(spoil("block", "99999999999")), 'row 5, column "block"')
+})
+
+test_that("a row with too few or too many fields is named", {
+  dir <- write_campaign(base)
+  path <- file.path(dir, "dataset.csv")
+  lines <- readLines(path)
+  spoiled <- function(line, text) {
+    writeLines(replace(lines, line, text), path)
+    tryCatch(read_dataset(path), zassay_problem = conditionMessage)
+  }
+  expect_match(spoiled(4, "a,b,c"), "row 3 has 3 fields, expected", fixed = TRUE)
+  expect_match(spoiled(6, paste0(lines[6], ",more")), "row 5 has", fixed = TRUE)
+  expect_match(spoiled(1, sub("zfs", "kernel", lines[1])), "column \"kernel\" is there twice", fixed = TRUE)
 })
 
 test_that("a missing file says which stage makes it", {

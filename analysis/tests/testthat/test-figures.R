@@ -5,10 +5,7 @@ study_for <- function(class = "E", blocks = 3L, verdicts = FALSE) {
   if (verdicts) write_tables(estimate_study(dir, CLAIMS, file.path(SCHEMAS, "claims.schema.yaml"), PASSING_LINT()), dir)
   read_figure_study(dir, CLAIMS, file.path(STUDY, "published.csv"), SCHEMAS)
 }
-draw <- function(study, id) {
-  item <- Filter(function(item) item$id == id, study$spec$figures)[[1]]
-  get(FIGURE_VERBS[[item$kind]], mode = "function")(study, item)
-}
+draw <- function(study, id) draw_figure(study, figure_item(study, id))
 emulated <- study_for()
 g3a <- draw(emulated, "G3a")
 failing <- function(findings, name) any(findings[lint == name, !(pass)])
@@ -32,6 +29,7 @@ test_that("bars in G3a start at zero; the source's chart is a quotation with its
 
 bars <- data.frame(x = c("a", "b"), y = c(209, 316))
 bar_plot <- ggplot(bars, aes(x, y)) + geom_col()
+over_levels <- function(geom) ggplot(bars, aes(x, y, ymin = 0, ymax = y, group = 1)) + geom
 
 test_that("the zero-base lint fails for a cut axis and for a log axis, and passes for zero", {
   expect_false(lint_zero_base(bar_plot + coord_cartesian(ylim = c(200, 320)))$pass)
@@ -60,10 +58,54 @@ test_that("the other lints can fail, too", {
                        "shape_doubles_colour"))
   expect_true(failing(lint_palette(ggplot(bars, aes(x, y)) + geom_point(colour = "red")), "palette"))
   expect_true(failing(lint_palette(ggplot(bars, aes(x, y)) + geom_point(colour = "#F0E442")), "palette"))
-  expect_true(failing(lint_lines(ggplot(bars, aes(x, y, group = 1)) + geom_line()), "no_line_over_factor"))
+  for (geom in list(geom_line(), geom_area(), geom_ribbon())) {
+    expect_true(failing(lint_lines(over_levels(geom)), "no_line_over_factor"))
+  }
   expect_false(failing(lint_lines(ggplot(bars, aes(y, y)) + geom_line()), "no_line_over_factor"))
   expect_true(failing(lint_caption(list(caption = "n = 3 blocks")), "caption"))
   expect_true(failing(lint_size(list(size_mm = c(100, 70))), "size"))
+})
+
+test_that("only heat maps may use viridis, and only viridis", {
+  tiles <- function(...) ggplot(bars, aes(x, 1, fill = y)) + geom_tile() + scale_fill_gradientn(...)
+  expect_false(failing(lint_palette(tiles(colours = viridisLite::viridis(64))), "palette"))
+  expect_true(failing(lint_palette(tiles(colours = c("red", "blue"))), "palette"))
+  expect_true(failing(lint_palette(ggplot(bars, aes(x, y)) + geom_col(fill = viridisLite::viridis(3)[2])), "palette"))
+})
+
+test_that("a ribbon is a summary: it needs its points", {
+  ribbon <- ggplot(bars, aes(y, y, ymin = 0, ymax = y)) + geom_ribbon()
+  expect_true(failing(lint_raw_points(ribbon), "raw_points"))
+  expect_false(failing(lint_raw_points(ribbon + geom_point()), "raw_points"))
+})
+
+test_that("units must be said, and stand on the axis, in a strip or in a legend", {
+  plot <- ggplot(bars, aes(x, y)) + geom_point()
+  expect_true(failing(lint_units(plot), "units"))
+  expect_true(failing(lint_units(shows_units(plot, "MiB/s")), "units"))
+  expect_false(failing(lint_units(shows_units(plot + labs(y = "rate (MiB/s)"), "MiB/s")), "units"))
+  stripped <- ggplot(transform(bars, what = "rate (MiB/s)"), aes(x, y)) + geom_point() + facet_wrap(vars(what))
+  expect_false(failing(lint_units(shows_units(stripped, "MiB/s")), "units"))
+  named <- plot + scale_y_continuous(name = "rate (MiB/s)")
+  expect_false(failing(lint_units(shows_units(named, "MiB/s")), "units"))
+  expect_false(failing(lint_units(shows_units(plot, "")), "units"))
+})
+
+test_that("text under 7 pt fails, in the theme and in the panel", {
+  plot <- ggplot(bars, aes(x, y, label = x)) + geom_point() + theme_zassay()
+  expect_false(failing(lint_text(plot), "text_size"))
+  expect_true(failing(lint_text(plot + theme(axis.text = element_text(size = 6))), "text_size"))
+  expect_true(failing(lint_text(plot + geom_text(size = 6 / .pt)), "text_size"))
+  expect_false(failing(lint_text(plot + geom_text(size = text_size())), "text_size"))
+})
+
+test_that("a class that measures nothing cannot go without its banner", {
+  naked <- g3a
+  expect_true(lint_banner(naked)$pass)
+  words <- BANNERS
+  on.exit(assign("BANNERS", words, environment(lint_banner)))
+  assign("BANNERS", replace(words, "E", "as good as any"), environment(lint_banner))
+  expect_true(failing(lint_banner(naked), "banner"))
 })
 
 test_that("a figure that breaks a lint is not written", {
@@ -80,16 +122,23 @@ test_that("emulated and synthetic data carry a banner, virtualised data none", {
                "n = 3 blocks . 1 run per cell.*95 % t interval.*Validity class E \\(emulated\\); data [0-9a-f]{12}")
 })
 
-test_that("two renderings are the same, byte for byte, and the PDF has no time of day", {
-  item <- draw(emulated, "G3c")
-  out <- c(tempfile("a"), tempfile("b"))
+same_bytes_twice <- function(make, out = c(tempfile("a"), tempfile("b"))) {
   for (dir in out) {
     dir.create(dir)
-    save_figure(item, dir)
+    save_figure(make(), dir)
   }
-  for (kind in c("svg", "pdf", "png", "json")) {
-    expect_identical(unname(tools::md5sum(file.path(out[1], paste0("G3c.", kind)))),
-                     unname(tools::md5sum(file.path(out[2], paste0("G3c.", kind)))))
+  sums <- lapply(out, function(dir) tools::md5sum(sort(list.files(dir, full.names = TRUE))))
+  expect_length(sums[[1]], 4)
+  expect_identical(unname(sums[[1]]), unname(sums[[2]]), info = list.files(out[1])[1])
+  out
+}
+
+test_that("two renderings are the same, byte for byte, and the PDF has no time of day", {
+  out <- same_bytes_twice(function() draw(emulated, "G3c"))
+  for (pair in list(c("fio-cache", "G0b"), c("fio-cache", "GC"), c("read-under-write", "G1c"),
+                    c("zfs-on-linux", "G4b"))) {
+    study <- figure_study(pair[1])
+    same_bytes_twice(function() draw_figure(study, figure_item(study, pair[2])))
   }
   text <- readLines(file.path(out[1], "G3c.pdf"), warn = FALSE, encoding = "latin1")
   expect_true(any(grepl("20000101000000", text, useBytes = TRUE)))

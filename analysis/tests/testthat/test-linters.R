@@ -1,11 +1,18 @@
 # The code itself: files are small, schemas agree with Python's reading of them (lintr runs in tests/test_linters.py).
 
-files <- list.files(file.path(ROOT, "analysis"), "[.](R|Rmd)$|^(compare|estimate|figures|report)$", recursive = TRUE,
+files <- list.files(file.path(ROOT, "analysis"), "[.](R|Rmd)$|^(audit|compare|estimate|figures|report)$", recursive = TRUE,
                     full.names = TRUE)
 
 test_that("no file is larger than 16 KiB, vectors apart", {
   expect_true(all(file.size(files) < 16 * 1024), info = paste(basename(files)[file.size(files) >= 16 * 1024],
       collapse = " "))
+})
+
+test_that("no name is given twice: all files share one environment, and the later one would win", {
+  sources <- list.files(file.path(ROOT, "analysis", "R"), "[.]R$", full.names = TRUE)
+  lines <- unlist(lapply(sources, readLines, warn = FALSE))
+  given <- sub(" <- .*", "", grep("^[A-Za-z_.]+ <- ", lines, value = TRUE))
+  expect_identical(given[duplicated(given)], character())
 })
 
 test_that("claims and figures satisfy their schemas as Python reads them", {

@@ -1,135 +1,113 @@
-# Short self-check by simulation: does the engine cover what it says, and do wrong methods fail? Fixed seeds, seconds.
+# Short self-check by simulation, through CSV and verdict; fixed seeds, seconds. The long one is `make calibrate`.
 
-S <- 400
-band <- function(p, n = S) 3.29 * sqrt(p * (1 - p) / n) + 1e-9
-seeded <- function(seed) set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")
+plan <- list(sims = 400L, mixed = 100L, boot = 400L, schema = file.path(SCHEMAS, "claims.schema.yaml"),
+             studies = file.path(ROOT, "studies"), seed = 20261121L)
 
-#' Block contrasts of two configurations, three runs in each boot: block .05 cancels, boot .03, run .05.
-draw_contrasts <- function(blocks, effect = 0, runs = 3L) {
-  boot <- function() stats::rnorm(blocks, 0, 0.03) + rowMeans(matrix(stats::rnorm(blocks * runs, 0, 0.05), blocks))
-  effect + boot() - boot()
+#' Expect every row of a check to pass, naming those that do not.
+expect_passed <- function(rows) {
+  failed <- rows[pass == FALSE]
+  expect_true(nrow(rows) > 0 && nrow(failed) == 0,
+              label = paste(failed$check, failed$case, sprintf("%.3f", failed$found), sep = ", ", collapse = "; "))
 }
 
-test_that("the t interval over blocks covers 95 % from three blocks up", {
-  for (blocks in c(3L, 5L, 10L)) {
-    seeded(blocks)
-    hit <- replicate(4000, {
-      ci <- t_interval(draw_contrasts(blocks, 0.1))$ci95
-      ci[1] < 0.1 && 0.1 < ci[2]
-    })
-    expect_gte(mean(hit), 0.939)
-    expect_lte(mean(hit), 0.961)
-  }
-})
+test_that("the t interval over blocks covers 95 % from three blocks up", expect_passed(check_paired(plan)))
 
-test_that("negative control: runs pooled over boots cover far too little", {
-  seeded(11)
-  runs <- 10L
-  hit <- replicate(S, {
-    arm <- function() rep(stats::rnorm(5, 0, 0.1), each = runs) + stats::rnorm(5 * runs, 0, 0.05)
-    ci <- log(unlist(welch_log_ratio(exp(arm()), exp(arm()))[c("lo", "hi")]))
-    ci[1] < 0 && 0 < ci[2]
-  })
-  expect_lt(mean(hit), 0.70)
-})
-
-test_that("negative control: bootstrap percentiles over five blocks cover too little, Welch on logs does not", {
-  seeded(12)
-  percentile <- replicate(S, {
-    d <- stats::rnorm(5)
-    q <- stats::quantile(replicate(200, mean(sample(d, replace = TRUE))), c(0.025, 0.975))
-    q[1] < 0 && 0 < q[2]
-  })
-  expect_lt(mean(percentile), 0.91)
-  welch <- replicate(S, {
-    w <- welch_log_ratio(stats::rlnorm(5, 0, 0.35), stats::rlnorm(5, 0, 0.35))
-    w$lo < 1 && 1 < w$hi
-  })
-  expect_gte(mean(welch), 0.91)
-})
-
-test_that("Holm keeps the family; without it nearly half of all families err", {
-  seeded(13)
-  p <- replicate(2000, replicate(12, t_interval(stats::rnorm(10))$p))
-  expect_lte(mean(apply(p, 2, function(x) any(holm(x) < 0.05))), 0.06)
-  expect_gt(mean(apply(p, 2, function(x) any(x < 0.05))), 0.35)
-})
-
-# Verdict rates of the directional rule: rows of the table of methods, sd of the block log-ratios, true ratio.
-verdict_rates <- function(blocks, sd, ratio, type = "dir", margin = NULL) {
-  claim <- claim_of(type, margin = margin)
-  words <- replicate(S, word(claim, stats::rnorm(blocks, log(ratio), sd)))
-  c(R = mean(words == "REPLICATED"), C = mean(words == "NOT REPLICATED contradicted"),
-    N = mean(words == "NOT REPLICATED negligible"))
-}
-claim_of <- function(type, ...) {
-  defaults <- list(id = "X", type = type, direction = "greater", combine = "all", margin = NULL, delta0 = NULL,
-                   family = "F",
-                   exploratory = FALSE, min_class = "V", estimator = list(kind = "contrast", scale = "log"))
-  utils::modifyList(defaults, list(...))
-}
-word <- function(claim, d) {
-  link <- list(id = "l", d = stats::setNames(d, seq_along(d)), floor = 0, null = 0, published = NA_real_, censored = "")
-  item <- list(claim = claim, links = list(link), class = "V", n = length(d), planned = length(d), units = NULL,
-               absent = NULL)
-  out <- decide_all(list(item))[[1]]
-  trimws(paste(out$verdict, out$detail))
-}
+test_that("the slope per block keeps its type I error", expect_passed(check_slope(plan)))
 
 test_that("verdict rates of the directional rule are those of the table", {
-  cases <- list(
-    list(5, .05, 1.00, c(R = .02, C = .02, N = .28)), list(5, .05, 1.10, c(R = .89, N = 0)), list(5, .05, 0.91,
-        c(C = .88)),
-    list(10, .05, 1.00, c(R = .02, C = .02, N = .78)), list(10, .05, 1.05, c(R = .78, N = .04)), list(10, .15, 1.25,
-        c(R = .99)),
-    list(20, .05, 1.02, c(R = .19, N = .79)), list(20, .15, 1.10, c(R = .77))
-  )
-  for (case in cases) {
-    seeded(100 * case[[1]] + round(100 * case[[3]]))
-    found <- verdict_rates(case[[1]], case[[2]], case[[3]])
-    # The table prints two decimals, hence 0.005 beside the Monte-Carlo band.
-    for (name in names(case[[4]])) expect_lte(abs(found[[name]] - case[[4]][[name]]),
-                                              band(max(case[[4]][[name]], 0.005)) + 0.008)
-  }
+  asked <- VERDICT_RATES[(blocks == 5 & sd == 0.05 & truth %in% c(1, 1.1, 0.91)) | (blocks == 10 & truth == 1.05) |
+                           (blocks == 10 & sd == 0.05 & truth == 1) | (blocks == 20 & sd == 0.15 & truth == 1.1)]
+  expect_equal(nrow(asked), 7)
+  expect_passed(check_rates(plan, asked))
 })
 
 test_that("equality at and inside the margin", {
-  seeded(21)
-  expect_gte(verdict_rates(10, .05, 1.00, "eq", 1.1)[["R"]], 0.98)
-  expect_lte(abs(verdict_rates(10, .05, 1.05, "eq", 1.1)[["R"]] - 0.86), band(0.86) + 0.008)
-  at <- verdict_rates(10, .05, 1.10, "eq", 1.1)
-  expect_lte(at[["R"]], 0.05 + band(0.05))
-  expect_lte(at[["C"]], 0.04 + band(0.03))
-  expect_gte(verdict_rates(10, .05, 1.20, "eq", 1.1)[["C"]], 0.97)
+  expect_passed(check_rates(plan, EQUALITY_RATES[sd == 0.05], "eq", 1.1))
 })
 
-# Metamorphic checks, through the production path: CSV in, verdict out
-# -----------------------------------------------------
+test_that("Holm keeps the family; without it nearly half of all families err", expect_passed(check_holm(plan)))
 
-rows <- simulate_campaign(4L, runs = 2L, class = "V", seed = 5L)
-plain <- decide_rows(rows)
-same <- function(made, ids = sprintf("S3-%02d", c(1, 5:13))) {
-  expect_identical(made$verdicts[claim %in% ids, verdict], plain$verdicts[claim %in% ids, verdict])
-  expect_equal(as.numeric(made$estimates[claim %in% ids, estimate]),
-               as.numeric(plain$estimates[claim %in% ids, estimate]), tolerance = 1e-3)
-}
-scale_times <- function(rows, factor, which = TRUE) {
-  data.table::copy(rows)[(grepl("time", metric) & which), value := sprintf("%.10g", as.numeric(value) * factor)][]
-}
-
-test_that("scaling times, shifting a block, renaming blocks and duplicating runs change nothing", {
-  same(decide_rows(scale_times(rows, 7)))
-  same(decide_rows(scale_times(rows, 1.5, rows$block == 2L)))
-  renamed <- data.table::copy(rows)[, block := c(4L, 2L, 1L, 3L)[block]][]
-  same(decide_rows(renamed))
-  twice <- rbind(rows, data.table::copy(rows)[, run := run + 2L])
-  made <- decide_rows(twice)
-  same(made)
-  expect_equal(as.numeric(made$estimates$se), as.numeric(plain$estimates$se), tolerance = 1e-6)
+test_that("the mixed model with block:cell covers, and without it does not", {
+  skip_if_not_installed("lmerTest")
+  skip_if_not_installed("pbkrtest")
+  seeded(1)
+  found <- mixed_coverage(5L, plan)
+  expect_gte(found[1], 0.90)
+  expect_lt(found[2], 0.93)
 })
 
-test_that("swapping rate and time only turns the sign", {
-  rates <- data.table::copy(rows)[metric == "write_time", value := sprintf("%.12g", 1 / as.numeric(value))][]
-  a <- as.numeric(decide_rows(rates)$estimates[claim == "S3-08", estimate])
-  expect_equal(a, 1 / as.numeric(plain$estimates[claim == "S3-08", estimate]), tolerance = 1e-6)
+test_that("negative controls fail: pooled runs, bootstraps over five, averaged percentiles", {
+  expect_passed(check_pooled(plan))
+  few <- utils::modifyList(plan, list(boot = 200L))
+  expect_passed(check_bootstrap(few))
+  expect_passed(check_percentiles(few))
+})
+
+test_that("medians by order statistics cover what their ranks say", expect_passed(check_median(plan)))
+
+test_that("stopping on width keeps the coverage that it is said to have", expect_passed(check_stopping(plan)))
+
+test_that("the planned number of blocks has the power that it promises", expect_passed(check_planner(plan)))
+
+test_that("scaling, shifting, renaming, doubling and reordering change nothing; rates only the sign", {
+  expect_passed(check_metamorphic(plan))
+})
+
+test_that("the LRU of S0 is recovered, and its claims with it", expect_passed(check_recovery(plan)))
+
+# The checks have teeth: each of these breaks the engine in one place and must be seen -------------------------------
+
+#' Run code with functions of the package replaced, and put them back.
+with_broken <- function(replacements, code) {
+  home <- environment(check_paired)
+  sound <- mget(names(replacements), envir = home)
+  on.exit(for (name in names(sound)) assign(name, sound[[name]], envir = home))
+  for (name in names(replacements)) {
+    wrong <- replacements[[name]]
+    environment(wrong) <- home
+    assign(name, wrong, envir = home)
+  }
+  force(code)
+}
+
+some <- utils::modifyList(plan, list(sims = 200L))
+
+test_that("normal quantiles in place of t's are caught", {
+  normal <- function(estimate, se, df, level) estimate + c(-1, 1) * stats::qnorm((1 + level) / 2) * se
+  expect_false(all(with_broken(list(t_range = normal), check_paired(some))$pass))
+})
+
+test_that("a family left unadjusted is caught", {
+  expect_false(all(with_broken(list(holm = function(p) p), check_holm(some))$pass))
+})
+
+test_that("a verdict that does not ask for negligible first is caught", {
+  never <- function(range, low, high) FALSE
+  expect_false(all(with_broken(list(inside = never), check_rates(some, VERDICT_RATES[blocks == 10 & sd == 0.05 &
+                                                                                          truth == 1]))$pass))
+})
+
+test_that("runs taken for blocks are caught by doubling them", {
+  pooled <- function(d, null = 0, floor = 0) {
+    # As if every run had been a block of its own.
+    n <- 2 * length(d)
+    t_statistics(length(d), mean(d), stats::sd(d), stats::sd(d) / sqrt(n), n - 1, null)
+  }
+  expect_false(all(with_broken(list(t_interval = pooled), check_paired(some))$pass))
+})
+
+test_that("a cache without a tail to begin with is caught", {
+  empty <- function(requests, cache, file) duplicated(requests)
+  expect_false(all(with_broken(list(lru_hits = empty), check_recovery(some))$pass))
+})
+
+test_that("the page names what failed, and says how much was simulated", {
+  rows <- rbind(checked("a", "b", 10, 0.5, "0.95", 0.9, 1), told("c", "d", TRUE))
+  rows[, section := "S"]
+  path <- file.path(tempfile("page-"), "calibration.html")
+  write_calibration(rows, path, "Seed 1.")
+  html <- paste(readLines(path), collapse = "\n")
+  expect_match(html, "1 of 2 checks passed; not: a, b\\. Seed 1\\.")
+  expect_match(html, "<tr class=\"failed\"><td>a</td>")
+  expect_match(paste(readLines(sub("html$", "md", path)), collapse = "\n"), "\\| a \\| b \\| 10 \\| 0.500 \\| 0.95 \\|")
 })

@@ -24,7 +24,9 @@ OF_ROWS = {
     "image": "tools",
     "image_digest": "tools",
 }
-TOOLS = re.compile(r"(qemu-(system-x86|utils)|r-base-core|r-cran-[a-z0-9.-]+|python3|pandoc|packer|mmdebstrap|e2fsprogs)")
+TOOLS = re.compile(
+    r"(qemu-(system-x86|utils)|r-base-core|r-cran-[a-z0-9.-]+|python3|libpangoft2-1.0-0|packer|mmdebstrap|e2fsprogs)"
+)
 CACHE = re.compile(r"(?:file\.)?(cache\.[a-z-]+|aio)=([a-z]+)")
 NO_VALUE = "not recorded"
 LONGEST = 200

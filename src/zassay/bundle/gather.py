@@ -22,6 +22,8 @@ BUILT = (".ko", ".ko.xz", ".ko.zst", ".qcow2", ".img", ".vmdk", ".vdi", ".iso", 
 EXECUTING = (".rds", ".rdata", ".pkl", ".pickle", ".pyc", ".npy")
 DPKG_FORMAT = "${binary:Package}\t${Version}\t${Architecture}\n"
 RECORDS = "run-records.jsonl"
+CITED = "cited"  # beside the report: copies of what its links lead to
+CALIBRATION = "calibration"  # beside the report: the self-check by simulation, when it was made
 # What a study's folder is expected to hold: file -> (text, formal parameter of the crate); folder -> text.
 STUDY_FILES = {
     "plan.json": ("plan, with its pre-registration hash", "plan"),
@@ -121,6 +123,11 @@ def take_report(into: Collection, results: Path) -> None:
     into.file("results/report.html", results / "report.html", "the report", "report")
     if (results / "report.pdf").is_file():
         into.file("results/report.pdf", results / "report.pdf", "the report, for printing", "report")
+    for relative, path in walk(results / CITED):
+        take = into.table if path.suffix == ".csv" else into.file
+        take(f"results/{CITED}/{relative}", path, "")
+    for path in sorted(results.glob(f"{CALIBRATION}.*")):
+        into.file(f"results/{path.name}", path, "how often the method keeps its promises, by simulation")
 
 
 def take_config(into: Collection, root: Path, config: Path, studies: list[str]) -> None:
@@ -129,14 +136,19 @@ def take_config(into: Collection, root: Path, config: Path, studies: list[str]) 
         if relative != "config.yaml":
             into.file(f"config/{relative}", path)
     into.file("config/config.yaml", config, "the campaign and this host", "config")
-    for study in studies:
+    for study in catalogue(root):
         for relative, path in walk(root / "studies" / study):
-            _take_question(into, f"config/studies/{study}/{relative}", path)
+            _take_question(into, f"config/studies/{study}/{relative}", path, study in studies)
 
 
-def _take_question(into: Collection, name: str, path: Path) -> None:
+def catalogue(root: Path) -> list[str]:
+    """Every study that has claims: the report names those too that the campaign did not measure."""
+    return sorted(path.parent.name for path in (root / "studies").glob("*/claims.yaml"))
+
+
+def _take_question(into: Collection, name: str, path: Path, measured: bool) -> None:
     texts = {"study.yaml": ("what is asked", "study"), "claims.yaml": ("the claims", "claims")}
-    text, role = texts.get(path.name, ("", ""))
+    text, role = texts.get(path.name, ("", "")) if measured else ("", "")
     if path.suffix == ".csv":
         into.tables[name] = tables.inspect(path)
         text = "the source's own numbers, as printed"

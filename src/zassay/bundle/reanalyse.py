@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zassay.bundle import tables
+from zassay.bundle.gather import CALIBRATION, CITED
 from zassay.bundle.heading import NAME, read_heading
 from zassay.bundle.opened import Opened, check_tables, open_bundle
 from zassay.errors import Problem
 from zassay.files import sha256_file
+from zassay.pdf import print_page
 from zassay.proc import run
 
 DEADLINE_S = 600.0
@@ -36,7 +38,8 @@ def wanted(name: str) -> bool:
     """Tables, small records, figures and questions: what the later stages read or write."""
     parts = name.split("/")
     if parts[0] == "results":
-        return len(parts) == 2 or (len(parts) == 3 and name.endswith((".csv", ".json"))) or parts[2:3] == ["figures"]
+        table = len(parts) == 3 and name.endswith((".csv", ".json"))
+        return len(parts) == 2 or table or parts[1] == CITED or parts[2:3] == ["figures"]
     return parts[0] == "config" or (parts[:2] == ["environment", "images"] and parts[-1] == "manifest.json")
 
 
@@ -52,8 +55,13 @@ def reanalyse(bundle: Path, out: Path, root: Path, say: Callable[[str], None]) -
     check_tables(out)
     for study in studies:
         _decide(out, root, study, say)
-    _r(out, root, "report", "--results", "results", "--studies", ",".join(studies), "--studies-dir", "studies")
+    config = str(opened.data / "config" / "config.yaml")
+    asked = ("--studies", ",".join(studies), "--studies-dir", "studies", "--config", config)
+    _r(out, root, "report", "--results", "results", *asked)
     say("report.html built")
+    if opened.has("results/report.pdf"):
+        print_page(out / "results" / "report.html", out / "results" / "report.pdf")
+        say("report.pdf laid out")
     return list(compare(opened, out, studies))
 
 
@@ -75,10 +83,11 @@ def lay_out(opened: Opened, out: Path) -> tuple[str, ...]:
         for path in source.iterdir():
             if path.is_file() and path.name not in MADE:
                 shutil.copyfile(path, to / path.name)
-        question = opened.data / "config" / "studies" / study
-        if not question.is_dir():
+        if not (opened.data / "config" / "studies" / study).is_dir():
             raise Problem(f"{opened.path}: config/studies/{study}: missing", "the bundle does not say what was asked")
-        shutil.copytree(question, out / "studies" / study)
+    shutil.copytree(opened.data / "config" / "studies", out / "studies")
+    for path in (opened.data / "results").glob(f"{CALIBRATION}.*"):
+        shutil.copyfile(path, out / "results" / path.name)
     if (opened.data / "environment" / "images").is_dir():
         shutil.copytree(opened.data / "environment" / "images", out / "results" / "images")
     return studies
@@ -116,10 +125,11 @@ def _r(out: Path, root: Path, stage: str, *words: str) -> None:
 def compare(opened: Opened, out: Path, studies: tuple[str, ...]) -> Iterator[Compared]:
     """Every derived file, theirs or ours, in the order of its name."""
     derived = {f"results/{study}/{name}" for study in studies for name in MADE} | {"results/report.html"}
+    derived |= {name for name in ("results/report.pdf",) if opened.has(name)}
     for place in (opened.data, out):
-        for study in studies:
-            folder = place / "results" / study / "figures"
-            derived |= {path.relative_to(place).as_posix() for path in folder.rglob("*") if path.is_file()}
+        for folder in (*(Path(study, "figures") for study in studies), Path(CITED)):
+            found = (place / "results" / folder).rglob("*")
+            derived |= {path.relative_to(place).as_posix() for path in found if path.is_file()}
     for name in sorted(derived):
         yield Compared(name, _state(opened, out, name))
 

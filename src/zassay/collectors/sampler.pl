@@ -1,5 +1,5 @@
 # Samples files of a guest at a fixed interval until it is ended. Put into the guest by zassay before a run.
-# perl sampler INTERVAL_S OUT SPEC...   SPEC: file:PATH | head:LINES:PATH | threads:NAME,NAME
+# perl sampler INTERVAL_S OUT SPEC...   SPEC: file:PATH | glob:PATTERN | head:LINES:PATH | threads:NAME,NAME
 # Out: "# UPTIME\n", then for each spec "= SPEC LENGTH\n<text>\n".
 use strict;
 use warnings;
@@ -44,6 +44,7 @@ sub name_of {
 sub take {
     my ($spec) = @_;
     return first_lines($1)       if $spec =~ /^file:(.*)$/;
+    return join '', map { first_lines($_) } glob $1 if $spec =~ /^glob:(.*)$/;
     return first_lines( $2, $1 ) if $spec =~ /^head:(\d+):(.*)$/;
     return count_threads($1)     if $spec =~ /^threads:(.*)$/;
     die "unknown spec $spec";

@@ -6,9 +6,10 @@ import argparse
 import json
 from typing import Any
 
-from zassay import campaign, files, filesystems, study
+from zassay import campaign, files, filesystems, study, workloads
 from zassay.campaign import Campaign
-from zassay.runner import SOURCE
+from zassay.disks import SOURCE, Wanted, roles, wanted
+from zassay.machine.spec import DiskSpec
 from zassay.study import Cell, Settings, Study
 from zassay.units import show_bytes
 
@@ -65,33 +66,34 @@ def describe(setup: Campaign, what: Study, cell: Cell) -> dict[str, Any]:
 
 
 def disks(setup: Campaign, settings: Settings) -> list[dict[str, Any]]:
-    """Pool disks by role (also their serial), then the one that the payload comes from; limits per second, 0 = none."""
-    found = [
-        {
-            "serial": role,
-            "bytes": settings.pool["disk_size"],
-            "class": spec.device_class,
-            "bytes_per_s": spec.bytes_per_s,
-            "operations_per_s": spec.operations_per_s,
-            "holds": "pool",
-        }
-        for role, spec in ((role, setup.scale.machine.disk(role)) for role in settings.pool["disks"])
-    ]
-    size = settings.workload.get("size")
+    """Disks under test by role (also their serial), then the one that the payload comes from; limits per second, 0 = none."""
+    machine = setup.scale.machine
+    found = [_limits(each, machine.disk(each.role, each.device_class)) for each in wanted(settings.pool)]
+    size = payload_bytes(settings)
     plain = {"class": "file", "bytes_per_s": 0, "operations_per_s": 0, "holds": "payload"}
-    return [*found, {"serial": SOURCE, "bytes": int(size), **plain}] if size else found
+    return [*found, {"serial": SOURCE, "bytes": size, **plain}] if size else found
+
+
+def _limits(disk: Wanted, spec: DiskSpec) -> dict[str, Any]:
+    limits = {"bytes_per_s": spec.bytes_per_s, "operations_per_s": spec.operations_per_s}
+    turns = {"rotation": vars(spec.rotation)} if spec.rotation else {}
+    return {"serial": disk.role, "bytes": disk.size, "class": spec.device_class, **limits, **turns, "holds": disk.holds}
 
 
 def payload(setup: Campaign, settings: Settings) -> dict[str, Any]:
     """What `zassay payload make` needs to write the same bytes again."""
     seed = int(settings.payload.get("seed", setup.seed))
-    return {"name": settings.payload["name"], "seed": seed, "bytes": int(settings.workload.get("size", 0))}
+    return {"name": settings.payload["name"], "seed": seed, "bytes": payload_bytes(settings)}
+
+
+def payload_bytes(settings: Settings) -> int:
+    return workloads.get(str(settings.workload["tool"])).payload_bytes(settings)
 
 
 def script(what: Study, cell: Cell) -> str:
     """A bash script for root in the guest: module parameters, pool and dataset as a measurement of this cell has them."""
     filesystem = filesystems.get(cell.settings.filesystem)
-    devices = [f"/dev/disk/by-id/virtio-{serial}" for serial in cell.settings.pool["disks"]]
+    devices = [f"/dev/disk/by-id/virtio-{role}" for role in roles(cell.settings.pool)]
     return SCRIPT.format(
         title=what.title,
         study=what.name,
@@ -113,4 +115,5 @@ def text(found: dict[str, Any]) -> str:
 def _disk(disk: dict[str, Any]) -> str:
     limits = [f"{show_bytes(disk['bytes_per_s'])}/s"] if disk["bytes_per_s"] else []
     limits += [f"{disk['operations_per_s']} operations/s"] if disk["operations_per_s"] else []
+    limits += [f"{disk['rotation']['rpm']} turns/min, {disk['rotation']['queue']} first"] if "rotation" in disk else []
     return f"disk {disk['serial']:<8} {show_bytes(disk['bytes']):>10}  {', '.join([disk['class'], *limits])}"

@@ -1,10 +1,10 @@
-"""Put a study's parsed runs into one tidy table, dataset.csv, with its descriptor and timing.json."""
+"""Put a study's parsed runs into one tidy table, dataset.csv; beside it what figures draw of the runs, and timing.json."""
 
 from __future__ import annotations
 
 import argparse
 
-from zassay import campaign, dataset, plan, study, timing
+from zassay import campaign, dataset, plan, series, study, timing
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,4 +17,7 @@ def main(args: argparse.Namespace) -> None:
     planned = plan.read(study_dir)
     count = dataset.write(study_dir, planned)
     timing.write(study_dir, planned)
+    for name, rows in series.write(study_dir, planned).items():
+        if rows:
+            print(f"{study_dir / name}: {rows} rows")
     print(f"{study_dir / 'dataset.csv'}: {count} rows")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shlex
 
-from zassay.errors import Problem, unknown
-from zassay.filesystems import MOUNT, Filesystem
-from zassay.readers import Unreadable, pairs, whole
+from zassay.disks import BESIDE
+from zassay.errors import unknown
+from zassay.filesystems import MOUNT, Filesystem, vdevs
+from zassay.filesystems.kernel import others_of, show_sysctls, sysctls
+from zassay.readers import Unreadable, kstat, pairs, whole
 from zassay.study import Settings
 
 POOL = "tank"
@@ -21,8 +23,22 @@ FIND_PARAMETER = """parameter() {
     _p=/dev/null
 }
 """
-ARCSTATS = "/proc/spl/kstat/zfs/arcstats"
-LAYOUTS = {"single": ""}
+KSTAT = "/proc/spl/kstat/zfs"
+ARCSTATS = f"{KSTAT}/arcstats"
+FACTS = """read -r v </sys/module/zfs/version; printf 'zfs_module\\t%s\\n' "$v"
+read -r v < <(zfs version); printf 'zfs_tools\\t%s\\n' "$v"
+"""
+# The pool's own account of what it is built of: vdevs without their numbers, disks by role.
+VDEVS = rf"""_all=
+while read -r _name _; do
+    case $_name in
+        {POOL} | -) continue ;;
+        /dev/*) _name=${{_name##*/virtio-}} _name=${{_name%-part1}} ;;
+        *-[0-9]*) _name=${{_name%-*}} ;;
+    esac
+    _all="$_all $_name"
+done < <(zpool list -vHP -o name {POOL})
+printf 'vdevs\t%s\n' "${{_all# }}" >>$OUT/readback"""
 # What can be set when a pool or a dataset is made: an unknown word is said before a guest is booted, not by each guest.
 POOL_PROPERTIES = frozenset(
     "ashift autoexpand autoreplace autotrim comment compatibility delegation failmode listsnapshots multihost".split()
@@ -40,20 +56,25 @@ class Zfs(Filesystem):
     packages = {"debian": ("zfs-dkms", "zfsutils-linux")}
 
     def warm(self, settings: Settings) -> str:
-        words = " ".join(f"{key}={value}" for key, value in sorted(settings.tunables.items()))
+        words = " ".join(f"{key}={value}" for key, value in sorted(settings.tunables.items()) if "." not in key)
         options = "".join(f"options {module} {words}\\n" for module in MODULES)
         return f"printf '{options}' >/etc/modprobe.d/zassay.conf\nmodprobe zfs\nzfs version >/dev/null\nzpool list >/dev/null\n"
 
     def create(self, settings: Settings, devices: list[str]) -> str:
         _known("settings.pool.properties", settings.pool.get("properties", {}), POOL_PROPERTIES)
-        _known("settings.properties", settings.properties, DATASET_PROPERTIES)
+        _known("settings.properties", _own(settings), DATASET_PROPERTIES)
         pool = _options("-o", {**settings.pool.get("properties", {}), "cachefile": "none"})
-        dataset = _options("-o", {**settings.properties, "mountpoint": MOUNT})
-        layout = _layout(settings.pool["layout"])
+        dataset = _options("-o", {**_own(settings), "mountpoint": MOUNT})
         return (
-            f"zpool create -f {pool} -O mountpoint=none {POOL} {layout} {shlex.join(devices)}\n"
-            f"zfs create {dataset} {DATASET}\n{_read_back(settings)}"
+            f"{sysctls(settings)}zpool create -f {pool} -O mountpoint=none {POOL} {vdevs.words(settings.pool, devices)}\n"
+            f"zfs create {dataset} {DATASET}\n{_beside(settings)}{_read_back(settings)}{self.show_tunables(settings)}"
         )
+
+    def show_tunables(self, settings: Settings) -> str:
+        names = " ".join(sorted(name for name in settings.tunables if "." not in name))
+        show = "parameter $name; _v=; read -r _v <$_p || true; printf 'tunable.%s\\t%s\\n' $name \"$_v\""
+        shown = f"{FIND_PARAMETER}for name in {names}; do {show}; done >>$OUT/readback\n"
+        return shown + (f"{{\n{others}}} >>$OUT/readback\n" if (others := show_sysctls(settings)) else "")
 
     def flush(self) -> str:
         return f"zpool sync {POOL}"
@@ -72,14 +93,38 @@ class Zfs(Filesystem):
 
     def expected(self, settings: Settings) -> dict[str, str]:
         pool = {f"pool.{key}": value for key, value in settings.pool.get("properties", {}).items()}
-        dataset = {f"property.{key}": value for key, value in settings.properties.items()}
-        return pool | dataset | {f"tunable.{key}": value for key, value in settings.tunables.items()}
+        dataset = {f"property.{key}": value for key, value in _own(settings).items()}
+        layout = {"vdevs": vdevs.expected(settings.pool)} if _composed(settings) else {}
+        return pool | dataset | layout | {f"tunable.{key}": value for key, value in settings.tunables.items()}
 
     def space(self, text: str) -> tuple[int, int]:
         found = pairs(text)
         if "logicalused" not in found or "used" not in found:
             raise Unreadable("space: logicalused or used is missing")
         return whole(found["logicalused"], "space"), whole(found["used"], "space")
+
+    def cached(self, text: str) -> float:
+        arc = kstat(text)
+        return arc["data_size"] / arc["c_max"]
+
+    def health(self, text: str) -> tuple[str, float]:
+        words = text.split()
+        capacity, health = whole(words[4].rstrip("%"), "pool"), words[5]
+        return "" if health == "ONLINE" else health, capacity / 100
+
+    def pressed(self, settings: Settings) -> float:
+        return vdevs.pressed(settings.pool)
+
+    def facts(self) -> str:
+        return FACTS
+
+    def counters(self) -> tuple[str, ...]:
+        return (ARCSTATS, f"{KSTAT}/dbufstats", f"{KSTAT}/zfetchstats", f"{KSTAT}/{POOL}/objset-*")
+
+    def accounts(self) -> str:
+        # From 2.2 a plain copy may clone blocks and write nothing; older tools do not know the property and say so to nobody.
+        cloned = f"zpool get -Hp -o property,value bcloneused {POOL} >$OUT/cloned 2>/dev/null || : >$OUT/cloned\n"
+        return f"zpool status -D {POOL} >$OUT/dedup\n{cloned}"
 
 
 def _options(flag: str, values: dict[str, str]) -> str:
@@ -93,10 +138,20 @@ def _known(where: str, values: dict[str, str], known: frozenset[str]) -> None:
             raise unknown(where, "property", name, known)
 
 
-def _layout(name: str) -> str:
-    if name not in LAYOUTS:
-        raise Problem(f'settings.pool.layout: "{name}" is not known', f"legal values: {', '.join(LAYOUTS)}")
-    return LAYOUTS[name]
+def _own(settings: Settings) -> dict[str, str]:
+    """The properties that are not said of another filesystem of the same study."""
+    others = others_of(settings.properties)
+    return {key: value for key, value in settings.properties.items() if key.partition(".")[0] not in others}
+
+
+def _composed(settings: Settings) -> bool:
+    return settings.pool["layout"] != "single" or any(settings.pool.get(kind) for kind in BESIDE)
+
+
+def _beside(settings: Settings) -> str:
+    """Names for the devices beside the disks, so that an import that looks at the pool's disks alone finds them too."""
+    found = [role for kind in BESIDE for role in settings.pool.get(kind, [])]
+    return "".join(f"ln -sf virtio-{role}-part1 /dev/disk/by-id/virtio-pool.{role}-part1\n" for role in found)
 
 
 def _read_back(settings: Settings) -> str:
@@ -106,9 +161,8 @@ def _read_back(settings: Settings) -> str:
         names = ",".join(sorted(settings.pool["properties"]))
         lines.append(f"zpool get -H -o property,value {names} {POOL} | sed 's/^/pool./' >>$OUT/readback")
     if settings.properties:
-        names = ",".join(sorted(settings.properties))
+        names = ",".join(sorted(_own(settings)))
         lines.append(f"zfs get -H -o property,value {names} {DATASET} | sed 's/^/property./' >>$OUT/readback")
-    names = " ".join(sorted(settings.tunables))
-    show = "parameter $name; _v=; read -r _v <$_p || true; printf 'tunable.%s\\t%s\\n' $name \"$_v\""
-    lines.append(f"{FIND_PARAMETER}for name in {names}; do {show}; done >>$OUT/readback")
-    return "\n".join(lines) + "\n"
+    if _composed(settings):
+        lines.append(VDEVS)
+    return "".join(f"{line}\n" for line in lines)

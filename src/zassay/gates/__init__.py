@@ -1,7 +1,8 @@
 """Gates: checks that decide whether a run counts. One small class per file; each passes, or says what it expected and saw.
 
 A gate that protects only times does not void the counts of an emulated run (whose times decide nothing anyway): there it
-leaves a flag. Every other failed gate makes the run invalid before anyone looks at a metric.
+leaves a flag. A gate of single metrics voids these and flags the run. Every other failed gate makes the run invalid before
+anyone looks at a metric. A gate whose matter does not come up under a run's settings passes, and says so.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 UNREADABLE = (Unreadable, LookupError, ValueError, ArithmeticError, TypeError, Problem)
 
 
+COUNTS, TIMES, METRICS = "counts", "times", "metrics"
+Finding = tuple[bool, str, str]
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What one gate found."""
@@ -30,7 +35,7 @@ class Verdict:
     passed: bool
     expected: str
     actual: str
-    protects: str = "counts"
+    protects: str = COUNTS
 
     @property
     def reason(self) -> str:
@@ -38,13 +43,13 @@ class Verdict:
 
 
 class Gate(ABC):
-    """``protects`` is "counts" (any number would be wrong) or "times" (only durations would be)."""
+    """``protects``: COUNTS (any number would be wrong), TIMES (only durations would be), METRICS (those that it is about)."""
 
     name = ""
-    protects = "counts"
+    protects = COUNTS
 
     @abstractmethod
-    def check(self, run: RunFiles) -> tuple[bool, str, str]:
+    def check(self, run: RunFiles) -> Finding:
         """(passed, expected, actual)."""
 
     def verdict(self, run: RunFiles) -> Verdict:
@@ -59,3 +64,8 @@ def check_all(run: RunFiles) -> list[Verdict]:
     import zassay.gates as package
 
     return [gate().verdict(run) for _, gate in sorted(registry.every(package, Gate).items())]  # type: ignore[type-abstract]
+
+
+def no_matter(why: str) -> Finding:
+    """Passed, as nothing of the kind can go wrong here."""
+    return True, "nothing", why

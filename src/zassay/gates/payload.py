@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from zassay import payloads
-from zassay.gates import Gate
+from zassay.gates import Finding, Gate
 from zassay.payloads import Band
 from zassay.record import RunFiles
 
@@ -19,11 +19,13 @@ def widest(promise: Mapping[str, Band]) -> Band:
 class Payload(Gate):
     name = "payload"
 
-    def check(self, run: RunFiles) -> tuple[bool, str, str]:
+    def check(self, run: RunFiles) -> Finding:
         setting = run.settings["properties"].get("compression", "off")
         name = run.settings["payload"]["name"]
-        logical, used = run.space()
-        ratio = logical / used
-        promise = payloads.get(name).promise
-        band = promise.get(setting) or widest(promise)
-        return band[0] <= ratio <= band[1], f"{name} under {setting} between {band[0]} and {band[1]}", f"{ratio:.3f}"
+        own = run.workload.promise(run.plan)
+        promise = {} if own else payloads.get(name).promise
+        band = own or promise.get(setting) or widest(promise)
+        ratios = run.workload.ratios(run)
+        wrong = [ratio for ratio in ratios if not band[0] <= ratio <= band[1]]
+        said = f"{run.workload.name if own else name} under {setting} between {band[0]} and {band[1]}"
+        return not wrong, said, f"{wrong[0] if wrong else ratios[0]:.3f}"

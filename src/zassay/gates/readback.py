@@ -2,19 +2,17 @@
 
 import re
 
-from zassay import filesystems
-from zassay.gates import Gate
+from zassay import scheduler
+from zassay.gates import Finding, Gate
 from zassay.readers import pairs
 from zassay.record import RunFiles
-from zassay.study import Settings
 
 
 class ReadBack(Gate):
     name = "readback"
 
-    def check(self, run: RunFiles) -> tuple[bool, str, str]:
-        fields = {key: run.settings[key] for key in Settings.__dataclass_fields__}
-        expected = filesystems.get(run.settings["filesystem"]).expected(Settings(**fields))
+    def check(self, run: RunFiles) -> Finding:
+        expected = run.filesystem.expected(run.plan) | scheduler.expected(run.plan)
         found = {key: chosen(value) for key, value in pairs(run.text("readback")).items()}
         wrong = {key: found.get(key, "(nothing)") for key, value in expected.items() if found.get(key) != value}
         wanted = ", ".join(f"{key}={expected[key]}" for key in wrong) or f"{len(expected)} settings as set"

@@ -17,6 +17,9 @@ from pathlib import Path
 from zassay import files
 from zassay.errors import Problem
 
+# What may be left running: a virtual machine, and the server of an emulated disk.
+PROCESSES = ("guest", "disk")
+
 
 def state_dir() -> Path:
     """Per user, gone with the next boot of the host."""
@@ -50,7 +53,11 @@ class Record:
         files.write_json(self._path, self._fields)
 
     def guest(self, pid: int) -> None:
-        self._fields |= {"guest_pid": str(pid), "guest_start": start_time(pid)}
+        self.process("guest", pid)
+
+    def process(self, role: str, pid: int) -> None:
+        """A process that may not outlive us; one a role."""
+        self._fields |= {f"{role}_pid": str(pid), f"{role}_start": start_time(pid)}
         files.write_json(self._path, self._fields)
 
     def close(self) -> None:
@@ -78,6 +85,12 @@ def _record(path: Path) -> dict[str, str]:
         return {}
 
 
+def _end(record: dict[str, str], role: str) -> str:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(int(record[f"{role}_pid"]), signal.SIGKILL)
+    return f"ended a {role} left by an earlier run (pid {record[f'{role}_pid']})"
+
+
 def sweep() -> list[str]:
     """End guests and remove scratch folders whose owner has ended; returns a line for each thing done."""
     done: list[str] = []
@@ -85,10 +98,7 @@ def sweep() -> list[str]:
         record = _record(path)
         if _same(record, "owner"):
             continue
-        if _same(record, "guest"):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(record["guest_pid"]), signal.SIGKILL)
-            done.append(f"ended a guest left by an earlier run (pid {record['guest_pid']})")
+        done += [_end(record, role) for role in PROCESSES if _same(record, role)]
         folder = Path(record.get("scratch", ""))
         if folder.is_dir() and folder.name.startswith("zassay-"):
             shutil.rmtree(folder, ignore_errors=True)

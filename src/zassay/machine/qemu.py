@@ -1,13 +1,12 @@
 """Backend ``qemu``: plain QEMU in user mode. No root, no daemon, no network, no socket files.
 
-The command line is a list of small functions that each return words. Data disks are raw, preallocated and opened with
-O_DIRECT, so that no cache below the guest can answer for the device; only the throwaway root is a qcow2 overlay.
+The command line is a list of small functions that each return words; those of the data disks are in drives.py. Only the
+throwaway root is a qcow2 overlay.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import socket
 import subprocess
@@ -19,32 +18,18 @@ from pathlib import Path
 from zassay import proc
 from zassay.errors import Problem
 from zassay.machine.channel import Agent, Qmp, Reply
+from zassay.machine.drives import Disk, disk_words
 from zassay.machine.leftovers import Record
 from zassay.machine.spec import MachineSpec
 
 QEMU = "qemu-system-x86_64"
-FIRST_DISK_SLOT = 0x6
-KERNEL_WORDS = "console=ttyS0 net.ifnames=0 mitigations=off panic=-1 quiet loglevel=4 random.trust_cpu=on"
+# no_timer_check: on a host that is busy while it boots the emulated timer comes late, and the kernel takes it for broken.
+KERNEL_WORDS = "console=ttyS0 net.ifnames=0 mitigations=off panic=-1 quiet loglevel=4 random.trust_cpu=on no_timer_check"
 # What a guest that lives for minutes does without; together a second of an emulated boot.
 SHORT_LIFE = "nokaslr rodata=off audit=0 lsm=capability nowatchdog edd=off ipv6.disable=1 8250.nr_uarts=1 cryptomgr.notests"
 # All emulated CPUs read one counter, which Linux cannot know: it would take the slow HPET for its clock (a fifth of a cell's
 # time) and measure each CPU's loops anew (0.1 s a CPU). The clock gate compares the guest's clock with the host's in each run.
 EMULATED = "tsc=reliable lpj=10000000"
-
-
-@dataclass(frozen=True)
-class Disk:
-    """A data disk as QEMU sees it: found in the guest by ``serial``; limits in bytes/s and operations/s, 0 = none.
-
-    A read-only disk is bare bytes, every other one has one partition.
-    """
-
-    serial: str
-    path: Path
-    read_only: bool = False
-    bytes_per_s: int = 0
-    operations_per_s: int = 0
-    direct: bool = True
 
 
 @dataclass(frozen=True)
@@ -63,6 +48,7 @@ class Launch:
     ram_shared: bool = False
     incoming: bool = False
     extra: tuple[str, ...] = field(default=())
+    virtual_time: int | None = None
 
 
 def launch_of(machine: MachineSpec, accel: str, image: Path, disks: tuple[Disk, ...] = ()) -> Launch:
@@ -76,13 +62,26 @@ def launch_of(machine: MachineSpec, accel: str, image: Path, disks: tuple[Disk, 
         initrd=image / "initrd",
         root=image / "disk.qcow2",
         disks=disks,
+        virtual_time=_virtual_time(machine, accel),
     )
 
 
+def _virtual_time(machine: MachineSpec, accel: str) -> int | None:
+    if machine.virtual_time is not None and accel != "tcg":
+        raise Problem(
+            f"machines/{machine.name}.yaml: virtual_time: only an emulated CPU has instructions to count, and this is {accel}",
+            "config accel: tcg, or a machine without virtual_time",
+        )
+    return machine.virtual_time
+
+
 def machine_words(launch: Launch) -> list[str]:
-    accel = "tcg,thread=multi,tb-size=256" if launch.accel == "tcg" else launch.accel
+    threads = "multi" if launch.virtual_time is None else "single"
+    accel = f"tcg,thread={threads},tb-size=256" if launch.accel == "tcg" else launch.accel
     head = [QEMU, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-M", "q35", "-accel", accel]
-    return [*head, "-cpu", launch.cpu_model, "-smp", str(launch.cpus), *memory_words(launch)]
+    # sleep=on: while nothing is to be done the clock goes with the host's, so that a disk may take its time.
+    clock = [] if launch.virtual_time is None else ["-icount", f"shift={launch.virtual_time},sleep=on"]
+    return [*head, *clock, "-cpu", launch.cpu_model, "-smp", str(launch.cpus), *memory_words(launch)]
 
 
 def memory_words(launch: Launch) -> list[str]:
@@ -120,30 +119,6 @@ def root_words(root: Path) -> list[str]:
     return ["-blockdev", drive, "-device", "virtio-blk-pci,drive=root,serial=root,addr=0x5"]
 
 
-def disk_words(disk: Disk, index: int) -> list[str]:
-    node, words = disk.serial, list[str]()
-    mode = "on" if disk.read_only else "off"
-    cache = "file.cache.direct=on,file.aio=native" if disk.direct else "file.cache.direct=off"
-    drive = f"driver=raw,node-name={node},read-only={mode},file.driver=file,file.filename={disk.path}"
-    words += ["-blockdev", f"{drive},{cache}"]
-    if disk.bytes_per_s or disk.operations_per_s:
-        words += throttle_words(disk, node)
-        node = f"{node}-slow"
-    device = f"virtio-blk-pci,drive={node},serial={disk.serial},addr={FIRST_DISK_SLOT + index:#x}"
-    return [*words, "-device", device]
-
-
-def throttle_words(disk: Disk, node: str) -> list[str]:
-    limits = f"x-bps-total={disk.bytes_per_s},x-iops-total={disk.operations_per_s}"
-    group = f"throttle-group,id={node}-limit,{limits}"
-    return [
-        "-object",
-        group,
-        "-blockdev",
-        f"driver=throttle,node-name={node}-slow,throttle-group={node}-limit,file={node}",
-    ]
-
-
 def command_line(launch: Launch, console: Path, agent_fd: int, qmp_fd: int) -> list[str]:
     disks = [word for index, disk in enumerate(launch.disks) for word in disk_words(disk, index)]
     incoming = ["-incoming", "defer"] if launch.incoming else []
@@ -163,32 +138,6 @@ def command_line(launch: Launch, console: Path, agent_fd: int, qmp_fd: int) -> l
 def make_overlay(backing: Path, overlay: Path, backing_format: str = "qcow2") -> None:
     words = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", backing_format, "-b", str(backing), str(overlay)]
     proc.run(words, deadline_s=30)
-
-
-# One partition over the whole disk, the same on each: a guest that knew the placeholder knows its replacement, and no
-# filesystem tool has to write a table and wait for udev, which costs seconds on an emulated CPU.
-PARTITION_TABLE = b"""label: gpt
-label-id: 7A5A5A41-0000-4000-8000-000000000001
-start=1MiB, uuid=7A5A5A41-0000-4000-8000-000000000002
-"""
-
-
-def make_raw_disk(path: Path, size: int) -> None:
-    """A preallocated, partitioned raw disk of ``size`` bytes (no holes: the first write must not allocate on the host)."""
-    with path.open("wb") as handle:
-        os.posix_fallocate(handle.fileno(), 0, size)
-    partition(path)
-
-
-def make_placeholder(path: Path, size: int, partitioned: bool) -> None:
-    with path.open("wb") as handle:
-        handle.truncate(size)
-    if partitioned:
-        partition(path)
-
-
-def partition(path: Path) -> None:
-    proc.run(["sfdisk", "--quiet", "--no-reread", "--no-tell-kernel", str(path)], stdin=PARTITION_TABLE, deadline_s=30)
 
 
 class Guest:
@@ -231,6 +180,10 @@ class Guest:
 
     def _console_text(self) -> str:
         return self.console.read_text(errors="replace") if self.console.exists() else ""
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def alive(self) -> bool:
         return self._process.poll() is None

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zassay.machine import qemu
+from zassay.machine.drives import Disk, make_placeholder
 from zassay.machine.leftovers import Record
-from zassay.machine.qemu import Disk, Guest, Launch
+from zassay.machine.qemu import Guest, Launch
 
 BOOT_DEADLINE_S = 120.0
 SAVE_DEADLINE_S = 60.0
@@ -42,8 +43,8 @@ def placeholders(folder: Path, disks: tuple[Disk, ...]) -> tuple[Disk, ...]:
 
     def empty(disk: Disk) -> Disk:
         path = folder / f"{disk.serial}.placeholder"
-        qemu.make_placeholder(path, disk.path.stat().st_size, partitioned=not disk.read_only)
-        return dataclasses.replace(disk, path=path, direct=False, bytes_per_s=0, operations_per_s=0)
+        make_placeholder(path, disk.size, not disk.read_only, disk.partitioned)
+        return dataclasses.replace(disk, path=path, direct=False, bytes_per_s=0, operations_per_s=0, socket=None)
 
     return tuple(empty(disk) for disk in disks)
 

@@ -25,11 +25,13 @@ class Payload(ABC):
     """An endless stream of bytes per seed; a file of n bytes holds its first n, whatever the n.
 
     ``name`` is what a study calls it. ``promise`` gives, per ZFS compression setting, the band (lowest, highest) in
-    which logicalused/used lies on 128 KiB records, for sectors of 512 as of 4096 bytes.
+    which logicalused/used lies on 128 KiB records, for sectors of 512 as of 4096 bytes. ``made_by_tool``: a tool writes the
+    same bytes by itself, and need not be handed them.
     """
 
     name: ClassVar[str]
     promise: ClassVar[Mapping[str, Band]]
+    made_by_tool: ClassVar[bool] = False
 
     @abstractmethod
     def chunk(self, seed: int, index: int) -> bytes:

@@ -11,15 +11,11 @@ from zassay.filesystems import MOUNT, Filesystem
 from zassay.readers import busy_share, dd_bytes
 from zassay.record import RunFiles
 from zassay.study import Settings
-from zassay.workloads import Phase, Workload
+from zassay.workloads import READ, WRITE, Phase, Span, Workload
+from zassay.workloads.shell import deadline, timed
 
-SLOWEST_BYTES_PER_S = 512 << 10
 FILE = f"{MOUNT}/payload"
-
-
-def deadline(size: int) -> float:
-    """Seconds within which even gzip-9 on an emulated CPU must be done."""
-    return 60 + size / SLOWEST_BYTES_PER_S
+WRITTEN, BACK = Span("write", moves=WRITE, whole=True), Span("read", moves=READ, whole=True)
 
 
 class Copy(Workload):
@@ -44,31 +40,40 @@ class Copy(Workload):
             ),
         ]
 
-    def metrics(self, run: RunFiles) -> dict[str, float]:
-        marks = run.marks
-        write, read = run.elapsed("write"), run.elapsed("read")
-        logical, used = run.space()
+    def spans(self, settings: Settings) -> list[Span]:
+        return [WRITTEN, BACK]
+
+    def names(self, settings: Settings) -> frozenset[str]:
+        return frozenset(
+            """write_time read_time total_time compressratio write_cpu_busy read_cpu_busy wr_iss_threads thread_cap
+            logical_bytes used_bytes pool_bytes_written pool_bytes_read""".split()
+        )
+
+    def metrics(self, run: RunFiles, number: int) -> dict[str, float]:
+        logical, used = run.space(number)
         issue_threads = threads.most(run.samples)
         return {
-            "write_time": write,
-            "read_time": read,
+            "write_time": run.elapsed(WRITTEN),
+            "read_time": run.elapsed(BACK),
             # The sum by the other clock (10 ms steps): it disagrees with the two above if either clock is at fault.
-            "total_time": run.elapsed_by_uptime("write") + run.elapsed_by_uptime("read"),
+            "total_time": run.elapsed_by_uptime(WRITTEN) + run.elapsed_by_uptime(BACK),
             "compressratio": logical / used,
-            "write_cpu_busy": busy_share(marks["write_start"], marks["write_end"]),
-            "read_cpu_busy": busy_share(marks["read_start"], marks["read_end"]),
+            "write_cpu_busy": busy_share(*run.pair(WRITTEN)),
+            "read_cpu_busy": busy_share(*run.pair(BACK)),
             "wr_iss_threads": issue_threads,
             "thread_cap": issue_threads / run.cpus,
             "logical_bytes": logical,
             "used_bytes": used,
-            "pool_bytes_written": run.pool_delta("write").bytes_written,
-            "pool_bytes_read": run.pool_delta("read").bytes_read,
+            "pool_bytes_written": run.pool_delta(WRITTEN).bytes_written,
+            "pool_bytes_read": run.pool_delta(BACK).bytes_read,
         }
 
     def counted_bytes(self, run: RunFiles) -> dict[str, int]:
-        return {phase: dd_bytes(run.text(f"dd.{phase}")) for phase in ("write", "read")}
+        return {span.name: dd_bytes(run.text(f"dd.{span.name}")) for span in (WRITTEN, BACK)}
 
+    def cold_proofs(self, settings: Settings) -> list[str]:
+        return ["cold"]
 
-def timed(name: str, script: str) -> str:
-    """Counters outside the clock, the clock tight around the work."""
-    return f"snap {name}_start\nmark {name}_start\n{script}mark {name}_end\nsnap {name}_end\n"
+    def differences(self, run: RunFiles) -> list[str] | None:
+        said = run.text("compare").strip()
+        return [] if said == "same" else [said or "nothing was said"]
