@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import parsing
 from memory import peak_of
 
 from zassay import campaign, files, filesystems, study
@@ -109,6 +110,10 @@ def overhead() -> list[Row]:
     ]
 
 
+def reading() -> list[Row]:
+    return [Row(*parsing.line())]
+
+
 def from_nothing() -> list[Row]:
     """An image with an empty cache, then whole runs from a bare clone with that cache and without."""
     rows = []
@@ -141,7 +146,13 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="also the image from nothing and whole runs (an hour)")
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()
-    parts: list[Callable[[], list[Row]]] = [lambda: guests(args.repeats), rest, overhead, *([from_nothing] if args.all else [])]
+    parts: list[Callable[[], list[Row]]] = [
+        lambda: guests(args.repeats),
+        rest,
+        overhead,
+        reading,
+        *([from_nothing] if args.all else []),
+    ]
     rows = []
     for part in parts:
         rows += part()
