@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import parsing
 import psutil
 from memory import peak_of
 
@@ -112,6 +113,10 @@ def overhead() -> list[Row]:
     ]
 
 
+def reading() -> list[Row]:
+    return [Row(*parsing.line())]
+
+
 def cached() -> list[Row]:
     """A whole run from a bare clone, with the image in the cache."""
     image_cache.entry("debian-12")
@@ -144,10 +149,11 @@ PARTS: dict[str, Callable[[int], list[Row]]] = {
     "guests": guests,
     "rest": lambda _: rest(),
     "overhead": lambda _: overhead(),
+    "reading": lambda _: reading(),
     "cached": lambda _: cached(),
     "nothing": lambda _: nothing(),
 }
-QUICK = ("guests", "rest", "overhead")
+QUICK = ("guests", "rest", "overhead", "reading")
 
 
 def table(measured: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ module Zassay
   # A schema, and checking a value against it.
   class Schema
     ROOT = File.expand_path("../..", __dir__)
-    TYPES = { "object" => Hash, "array" => Array, "string" => String, "integer" => Integer }.freeze
+    TYPES = { "object" => Hash, "array" => Array, "string" => String, "integer" => Integer, "number" => Numeric }.freeze
     REMARKS = %w[$schema $defs title description].freeze
 
     def self.load(path, schema)

@@ -146,6 +146,16 @@ test_that("runs that failed cost their boot where the claim needs them, and no m
   expect_match(two[claim == "S0-13", reason], "33 % of the blocks")
 })
 
+test_that("where every boot counts by itself, what is lost is counted in boots of all the cells a claim looks at", {
+  lose <- function(rows) {
+    at <- rows$block <= 3 & rows$f_file_state == "written"
+    rows[at, c("status", "reason", "value") := list("failed", "no answer", "")][]
+  }
+  found <- simulated_study(S0, AS_CLAIMED_S0, change = lose)$verdicts
+  expect_equal(found[claim == "S0-15", paste(verdict, detail)], "INCONCLUSIVE attrition") # 6 of 24 boots
+  expect_equal(found[claim == "S0-08", verdict], "REPLICATED")
+})
+
 test_that("spreads are compared only between boots with equally many runs", {
   lose <- function(rows) {
     at <- rows$block == 1 & rows$run == 5 & rows$f_file_state == "written" & rows$f_op == "read"
