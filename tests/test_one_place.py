@@ -19,6 +19,7 @@ PROSE = (".md", ".cff")
 # Names that may stand elsewhere, and why.
 ALLOWED = {
     "Makefile": "the commands there are for pasting, so they name an image",
+    "bench/analysis.py": "it times the statistics of one study, as a test would",
     "bench/rig.py": "it boots one real image, for tests and benches",
     "bench/run.py": "it times one real image and study, as a test would",
 }

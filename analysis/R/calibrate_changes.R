@@ -1,9 +1,17 @@
 # Self-check of what must change nothing, or only a sign: metamorphic checks through CSV and verdict, and a cache known
 # in advance whose replay claims must come out as they are.
 
-#' A campaign of study compression-levels, class V, for changes that must not matter.
+#' The study of a source, by its folder's name; a study is known to its folder alone.
+study_of <- function(source, plan) {
+  paths <- Sys.glob(file.path(plan$studies, "*", "study.yaml"))
+  found <- Filter(function(path) identical(yaml::read_yaml(path)$source, source), paths)
+  if (length(found) != 1L) abort(sprintf("%s: %d studies of source %s", plan$studies, length(found), source))
+  basename(dirname(found))
+}
+
+#' A campaign of the study of S3, class V, for changes that must not matter.
 metamorphic_campaign <- function(plan) {
-  simulate_study(file.path(plan$studies, "compression-levels"), "smoke", 5L, plan$seed %% 10000L,
+  simulate_study(file.path(plan$studies, study_of("S3", plan)), "smoke", 5L, plan$seed %% 10000L,
                  list(runs = 2L, noise = list(block = 0.05, boot = 0.01, run = 0.01)), class = "V")
 }
 
@@ -45,9 +53,9 @@ METAMORPHOSES <- list(
 
 check_metamorphic <- function(plan) {
   made <- metamorphic_campaign(plan)
-  plain <- decide_simulated(made, "compression-levels", plan)
+  plain <- decide_simulated(made, study_of("S3", plan), plan)
   rows <- lapply(names(METAMORPHOSES), function(name) {
-    again <- decide_simulated(METAMORPHOSES[[name]](made), "compression-levels", plan)
+    again <- decide_simulated(METAMORPHOSES[[name]](made), study_of("S3", plan), plan)
     told("nothing changes", name, same_outcome(plain, again))
   })
   data.table::rbindlist(c(rows, list(
@@ -74,7 +82,7 @@ same_outcome <- function(a, b, columns = c("estimate", "se")) {
 
 #' Rates in place of times: every ratio is the inverse, every standard error the same.
 inverted <- function(plain, made, plan) {
-  rates <- decide_simulated(scaled(made, 1, power = -1), "compression-levels", plan)
+  rates <- decide_simulated(scaled(made, 1, power = -1), study_of("S3", plan), plan)
   ids <- plain$verdicts[type == "dir", claim]
   x <- plain$estimates[claim %in% ids & scale == "log"]
   y <- rates$estimates[claim %in% ids & scale == "log"]
@@ -87,7 +95,7 @@ renamed <- function(plain, made, plan) {
   swap <- c(gzip = "gzip-9", "gzip-9" = "gzip")
   made$rows <- data.table::copy(made$rows)
   made$rows[f_compression %in% names(swap), f_compression := swap[f_compression]]
-  again <- decide_simulated(made, "compression-levels", plan)
+  again <- decide_simulated(made, study_of("S3", plan), plan)
   # S3-08 is about gzip and S3-09 about gzip-9, in the same place otherwise.
   isTRUE(all.equal(again$estimates[claim %in% c("S3-08", "S3-09"), estimate],
                    rev(plain$estimates[claim %in% c("S3-08", "S3-09"), estimate])))
@@ -119,7 +127,7 @@ check_recovery <- function(plan) {
 #'
 #' @param replayed the levels of randrepeat at which offsets are replayed.
 lru_campaign <- function(plan, replayed) {
-  made <- simulate_study(file.path(plan$studies, "fio-cache"), "smoke", 5L, plan$seed %% 10000L, class = "E")
+  made <- simulate_study(file.path(plan$studies, study_of("S0", plan)), "smoke", 5L, plan$seed %% 10000L, class = "E")
   rows <- data.table::copy(made$rows)
   keys <- unique(rows[metric == "hit_ratio", .(f_randrepeat, block)])
   for (i in seq_len(nrow(keys))) {
@@ -129,12 +137,11 @@ lru_campaign <- function(plan, replayed) {
   }
   rows[metric == "arc_share", value := sprintf("%.10g", S0_CACHE / S0_FILE)]
   made$rows <- rows
-  decide_simulated(made, "fio-cache", plan)$verdicts
+  decide_simulated(made, study_of("S0", plan), plan)$verdicts
 }
 
 #' Q0-1 and Q0-2 on the cache whose answer is known: with replay where fio replays, and with replay everywhere.
 recovered_claims <- function(plan) {
-  if (!file.exists(file.path(plan$studies, "fio-cache", "claims.yaml"))) return(NULL)
   word <- function(verdicts, id) trimws(verdicts[claim == id, paste(verdict, detail)])
   as_fio <- lru_campaign(plan, "1")
   always <- lru_campaign(plan, c("0", "1"))

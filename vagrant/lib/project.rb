@@ -77,6 +77,8 @@ module Zassay
 
   # Image, machine and cell as the environment names them, read and checked.
   class Choice
+    PLAIN_CLASSES = %w[file memory device].freeze
+
     attr_reader :cell, :image_name, :image, :machine_name, :machine
 
     def initialize(env)
@@ -114,7 +116,7 @@ module Zassay
     def disks
       return cell.fetch("disks").map { |disk| Disk.new(disk.fetch("serial"), disk.fetch("bytes"), notes(disk)) } if cell
 
-      machine.fetch("disks").map { |role, disk| Disk.new(role, PLAIN_DISK_BYTES, notes(disk)) }
+      machine.fetch("disks").map { |role, disk| Disk.new(role, PLAIN_DISK_BYTES, notes(of_class(role, disk))) }
     end
 
     def script
@@ -169,11 +171,23 @@ module Zassay
       File.readable?("/dev/kvm") && File.writable?("/dev/kvm") && File.read("/proc/cpuinfo").match?(/^flags.*\b(vmx|svm)\b/)
     end
 
+    # A disk with what its class says, when that is a name under the machine's classes.
+    def of_class(role, disk)
+      classes = machine.fetch("classes", {})
+      name = disk.fetch("class")
+      return classes.fetch(name).merge(disk.reject { |key, _| key == "class" }) if classes.key?(name)
+      return disk if PLAIN_CLASSES.include?(name)
+
+      known = [*PLAIN_CLASSES, *classes.keys].join(", ")
+      raise Problem.new("machines/#{machine_name}.yaml: disks.#{role}.class is \"#{name}\"", "legal values: #{known}")
+    end
+
     # What a measurement's disk has and this one has not.
     def notes(disk)
       found = []
       found << "limit of #{disk["bytes_per_s"]} B/s not set" unless [nil, 0].include?(disk["bytes_per_s"])
       found << "limit of #{disk["operations_per_s"]} operations/s not set" unless [nil, 0].include?(disk["operations_per_s"])
+      found << "no model of a rotating disk" if disk.key?("rotation")
       found << "in a file, not in memory" if disk["class"] == "memory"
       found << "empty: README.md says how to fill it" if disk["holds"] == "payload"
       found

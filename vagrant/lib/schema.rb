@@ -123,6 +123,10 @@ module Zassay
       wrong(where, "is #{value}, less than #{rule}") if value.is_a?(Numeric) && value < rule
     end
 
+    def check_maximum(rule, value, where, _schema)
+      wrong(where, "is #{value}, more than #{rule}") if value.is_a?(Numeric) && value > rule
+    end
+
     def check_pattern(rule, value, where, schema)
       wrong(where, "is #{value.inspect}", schema["description"]) if value.is_a?(String) && !value.match?(rule)
     end
