@@ -115,8 +115,18 @@ BROKEN = [
     ("machines/small.yaml", "memory: 512 MiB", "memory: 512 Miles", ["machines/small.yaml", "memory", "512 Miles"]),
     ("machines/small.yaml", "mode: clone", "mode: off", ["machines/small.yaml", "mode", "off"]),
     ("machines/small.yaml", "mode: clone", "mode: [", ["machines/small.yaml", "not YAML"]),
-    ("machines/small.yaml", "pool0: {class: file}", "pool0: {class: tape}", ["machines/small.yaml", "disks.pool0.class", "file, memory"]),
-    ("machines/small.yaml", "pool0: {class: file}", "pool0: {class: file, speed: 1}", ["machines/small.yaml", "disks.pool0", "speed"]),
+    (
+        "machines/small.yaml",
+        "pool0: {class: file}",
+        "pool0: {class: tape}",
+        ["machines/small.yaml", "disks.pool0.class", "file, memory"],
+    ),
+    (
+        "machines/small.yaml",
+        "pool0: {class: file}",
+        "pool0: {class: file, speed: 1}",
+        ["machines/small.yaml", "disks.pool0", "speed"],
+    ),
     ("images/debian-12.yaml", "family: debian", "family: plan9", ["images/debian-12.yaml", "family", "plan9"]),
 ]
 
