@@ -95,10 +95,13 @@ class Zfs(Filesystem):
 
     def after(self) -> str:
         return (
-            f"zfs get -Hp -o property,value logicalused,used,compressratio,referenced {DATASET} >$OUT/space\n"
+            f"{self.weigh()}"
             f"zpool list -Hp -o name,size,allocated,free,capacity,health {POOL} >$OUT/pool\n"
             f"zpool status -s {POOL} >$OUT/pool.status\n"
         )
+
+    def weigh(self) -> str:
+        return f"zfs get -Hp -o property,value logicalused,used,compressratio,referenced {DATASET} >$OUT/space\n"
 
     def expected(self, settings: Settings) -> dict[str, str]:
         pool = {f"pool.{key}": value for key, value in settings.pool.get("properties", {}).items()}
