@@ -127,6 +127,21 @@ def dedup_core_bytes(text: str, per_entry: bool) -> int:
     raise Unreadable("dedup: the pool tells no number of DDT entries")
 
 
+_NICE = {"": 1.0, "K": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4}
+_TOTAL = re.compile(r"^ *Total +([\d.]+)([KMGT]?)(?: +\S+){3} +([\d.]+)([KMGT]?)(?: +\S+){3}$", re.ASCII | re.M)
+
+
+def dedup_ratio(text: str) -> float:
+    """Blocks referenced for one block allocated, by the histogram of ``zpool status -D``; 1 where there is no table."""
+    match = _TOTAL.search(text)
+    if match:
+        allocated, referenced = (float(match.group(at)) * _NICE[match.group(at + 1)] for at in (1, 3))
+        return referenced / allocated
+    if "no DDT entries" in text:
+        return 1.0
+    raise Unreadable("dedup: the pool shows no histogram")
+
+
 @dataclass(frozen=True)
 class DiskCounters:
     """One block device since boot: operations, bytes, and milliseconds with work in hand."""

@@ -164,9 +164,9 @@ def test_a_cold_cache_is_what_the_kernel_says_of_the_files() -> None:
     ext4, fuse, ufs, zfs = (filesystems.get(name) for name in ("ext4", "zfs-fuse", "ufs", "zfs"))
     assert ext4.cached("logical\t1000\nresident\t250\n") == 0.25
     assert ext4.cached("logical\t0\nresident\t0\n") == 0.0
-    arc = "arc.size\t9\narc.c_max\t100\narc.data_size\t40\n"
-    assert fuse.cached(f"logical\t1000\nresident\t250\n{arc}") == 0.4
-    assert fuse.cached(f"logical\t1000\nresident\t500\n{arc}") == 0.5
+    daemon = "daemon.new\t1024000\ndaemon.imported\t5120000\nmeminfo.MemTotal\t10000\n"
+    assert fuse.cached(f"logical\t1000\nresident\t250\n{daemon}") == 0.4
+    assert fuse.cached(f"logical\t1000\nresident\t500\n{daemon}") == 0.5
     assert ufs.cached("bufspace.before\t1000\nbufspace.unmounted\t10\n") == 0.01
     head = "9 1 0x01 1 272 1 1\nname type data\n"
     assert zfs.cached(f"{head}c_max 4 100\ndata_size 4 2\n") == 0.02

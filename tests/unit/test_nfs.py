@@ -14,7 +14,7 @@ from zassay.errors import Problem
 from zassay.filesystems import Filesystem, nfs
 
 DEVICE = disks.device("pool0")
-DELEGATED = ("warm", "after", "space", "cached", "health", "facts", "counters", "accounts", "pressed")
+DELEGATED = ("warm", "after", "weigh", "space", "cached", "health", "facts", "counters", "accounts", "pressed")
 
 
 def over() -> Filesystem:

@@ -72,7 +72,7 @@ def rates(seen: list[Sample], spec: str, read: Callable[[str], Mapping[str, floa
 
 
 def beside(name: str, command: str) -> str:
-    """Start a tool beside the workload and keep its id."""
+    """Start a tool beside the workload, in a group of its own, and keep its id."""
     return f"setsid {command} </dev/null &\necho $! >{PIDS}.{name}\n"
 
 
@@ -83,7 +83,7 @@ def ended(name: str, signal: str = "TERM") -> str:
     return (
         f"_pid=$(cat {PIDS}.{name})\nkill -{signal} $_pid 2>/dev/null || true\n"
         f"for _n in $(seq {END_S * 10}); do if [ ! -e /proc/$_pid ]; then break; fi; sleep 0.1; done\n"
-        "kill -KILL $_pid 2>/dev/null || true\n"
+        "kill -KILL -- -$_pid 2>/dev/null || true\n"
     )
 
 

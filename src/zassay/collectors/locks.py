@@ -47,9 +47,9 @@ def waits(text: str) -> list[Waits]:
     """The rows of ``perf lock contention``, longest first; none when nobody waited."""
     lines = text.split("\n")
     heads = [index for index, line in enumerate(lines) if line.split()[:3] == ["contended", "total", "wait"]]
-    if len(heads) != 1:
-        raise Unreadable("perf lock contention: no header")
-    return [_row(line) for line in lines[heads[0] + 1 :] if line.strip()]
+    if len(heads) != 1 or lines[-1]:
+        raise Unreadable("perf lock contention: no header, or cut off")
+    return [_row(line) for line in lines[heads[0] + 1 :] if line]
 
 
 def _row(line: str) -> Waits:

@@ -21,6 +21,8 @@ class Pool(Collector):
 
 def assign_waits(text: str) -> dict[float, int]:
     """``dmu_tx_assign``: how many callers waited up to so many seconds for a transaction group; powers of two ns."""
+    if not text:
+        return {}  # nobody has asked for one yet
     lines = text.split("\n")
     if lines[-1] or len(lines) < 3 or lines[1].split() != ["name", "type", "data"]:
         raise Unreadable("dmu_tx_assign: no header, or cut off")

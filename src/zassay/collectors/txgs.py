@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from zassay.collectors import Collector
+from zassay.collectors import Collector, Point
 from zassay.filesystems.zfs import KSTAT, POOL
 from zassay.readers import Sample, Unreadable, whole
+
+if TYPE_CHECKING:
+    from zassay.record import RunFiles
 
 SPEC = f"file:{KSTAT}/{POOL}/txgs"
 COLUMNS = "txg birth state ndirty nread nwritten reads writes otime qtime wtime stime".split()
@@ -20,6 +24,13 @@ class Txgs(Collector):
     name = "txgs"
     specs = (SPEC,)
     commands = {"freebsd": "sysctl -n kstat.zfs.tank.txgs"}
+
+    def series(self, run: RunFiles, seen: list[Sample]) -> Iterator[Point]:
+        for each in every(seen):
+            if each.state == "C" and seen[0].uptime <= each.birth <= seen[-1].uptime:
+                yield Point(each.birth, "txg_open", each.open_s, "s")
+                yield Point(each.birth + each.open_s, "txg_quiesce", each.quiesce_s, "s")
+                yield Point(each.synced_at[0], "txg_sync", each.sync_s, "s")
 
 
 @dataclass(frozen=True)
@@ -54,9 +65,9 @@ def table(text: str) -> list[Txg]:
     if not text:
         return []
     lines = text.split("\n")
-    if lines[-1] or len(lines) < 3 or lines[1].split() != COLUMNS:
+    if lines[-1] or lines[0].split() != COLUMNS:
         raise Unreadable("txgs: no header, or cut off")
-    return [_txg(line) for line in lines[2:-1]]
+    return [_txg(line) for line in lines[1:-1]]
 
 
 def _txg(line: str) -> Txg:

@@ -61,10 +61,12 @@ class Btrfs(KernelFilesystem):
     smallest = 256 << 20
 
     def format(self, options: dict[str, str], device: str) -> str:
-        features = ",".join(f"{'' if options[key] == 'on' else '^'}{name}" for key, (name, _) in FEATURES.items())
+        said = {key: f"{'' if options[key] == 'on' else '^'}{name}" for key, (name, _) in FEATURES.items()}
+        # A feature of its own kind until btrfs-progs 6.3, and still taken as one.
+        runtime = said.pop("free_space_tree")
         return (
             f"mkfs.btrfs -f -K -d {options['data']} -m {options['metadata']} -n {options['nodesize']} -s {options['sectorsize']} "
-            f"--csum {options['checksum']} -O {features} {device}"
+            f"--csum {options['checksum']} -O {','.join(said.values())} -R {runtime} {device}"
         )
 
     def made(self, device: str) -> str:

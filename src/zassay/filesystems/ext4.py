@@ -10,7 +10,7 @@ FEATURES = (
     "resize_inode,sparse_super,64bit"
 )
 MADE = r"""while IFS=: read -r _k _v; do
-    _v=${_v#"${_v%%[! ]*}"}
+    _v=${_v#"${_v%%[![:space:]]*}"}
     case $_k in
         "Filesystem features") printf 'mkfs.features\t%s\n' "$(printf '%s\n' $_v | sort | paste -sd,)" ;;
         "Block size") printf 'mkfs.block_size\t%s\n' "$_v" ;;

@@ -56,6 +56,9 @@ class OverNfs(Filesystem):
     def after(self) -> str:
         return self._under.after()
 
+    def weigh(self) -> str:
+        return self._under.weigh()
+
     def expected(self, settings: Settings) -> dict[str, str]:
         return self._under.expected(settings) | {"path": KIND}
 

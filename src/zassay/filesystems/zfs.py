@@ -33,6 +33,7 @@ VDEVS = rf"""_all=
 while read -r _name _; do
     case $_name in
         {POOL} | -) continue ;;
+        spare) break ;; # of a draid: part of its layout, and not there to be written to
         /dev/*) _name=${{_name##*/virtio-}} _name=${{_name%-part1}} ;;
         *-[0-9]*) _name=${{_name%-*}} ;;
     esac
@@ -67,8 +68,15 @@ class Zfs(Filesystem):
         dataset = _options("-o", {**_own(settings), "mountpoint": MOUNT})
         return (
             f"{sysctls(settings)}zpool create -f {pool} -O mountpoint=none {POOL} {vdevs.words(settings.pool, devices)}\n"
-            f"zfs create {dataset} {DATASET}\n{_beside(settings)}{_read_back(settings)}{self.show_tunables(settings)}"
+            f"zfs create {dataset} {DATASET}\n{_beside(settings)}"
+            f"{self.show_pool(settings)}{_read_back(settings)}{self.show_tunables(settings)}"
         )
+
+    def show_pool(self, settings: Settings) -> str:
+        if not settings.pool.get("properties"):
+            return ""
+        names = ",".join(sorted(settings.pool["properties"]))
+        return f"zpool get -H -o property,value {names} {POOL} | sed 's/^/pool./' >>$OUT/readback\n"
 
     def show_tunables(self, settings: Settings) -> str:
         names = " ".join(sorted(name for name in settings.tunables if "." not in name))
@@ -80,16 +88,20 @@ class Zfs(Filesystem):
         return f"zpool sync {POOL}"
 
     def make_cold(self) -> str:
-        # Looking at our disks alone: each device that is searched costs time, and none other may answer.
+        # Looking at our disks alone: each device that is searched costs time, and none other may answer. Devices beside the
+        # pool's disks have names of that form too (see _beside).
         search = "search=$(printf -- '-d %s ' /dev/disk/by-id/virtio-pool*-part1)\n"
         return f"{search}zpool export {POOL}\nzpool import $search -o cachefile=none {POOL}\ncat {ARCSTATS} >$OUT/cold\n"
 
     def after(self) -> str:
         return (
-            f"zfs get -Hp -o property,value logicalused,used,compressratio,referenced {DATASET} >$OUT/space\n"
+            f"{self.weigh()}"
             f"zpool list -Hp -o name,size,allocated,free,capacity,health {POOL} >$OUT/pool\n"
             f"zpool status -s {POOL} >$OUT/pool.status\n"
         )
+
+    def weigh(self) -> str:
+        return f"zfs get -Hp -o property,value logicalused,used,compressratio,referenced {DATASET} >$OUT/space\n"
 
     def expected(self, settings: Settings) -> dict[str, str]:
         pool = {f"pool.{key}": value for key, value in settings.pool.get("properties", {}).items()}
@@ -105,7 +117,8 @@ class Zfs(Filesystem):
 
     def cached(self, text: str) -> float:
         arc = kstat(text)
-        return arc["data_size"] / arc["c_max"]
+        # What a cache device holds is cached as well; it is given up at export if it is not told to be rebuilt.
+        return (arc["data_size"] + arc.get("l2_size", 0)) / arc["c_max"]
 
     def health(self, text: str) -> tuple[str, float]:
         words = text.split()
@@ -157,9 +170,6 @@ def _beside(settings: Settings) -> str:
 def _read_back(settings: Settings) -> str:
     """Properties in machine form, human where ``-p`` would print bytes that nobody wrote (recordsize=128K)."""
     lines = []
-    if settings.pool.get("properties"):
-        names = ",".join(sorted(settings.pool["properties"]))
-        lines.append(f"zpool get -H -o property,value {names} {POOL} | sed 's/^/pool./' >>$OUT/readback")
     if settings.properties:
         names = ",".join(sorted(_own(settings)))
         lines.append(f"zfs get -H -o property,value {names} {DATASET} | sed 's/^/property./' >>$OUT/readback")

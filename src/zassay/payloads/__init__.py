@@ -26,12 +26,13 @@ class Payload(ABC):
 
     ``name`` is what a study calls it. ``promise`` gives, per ZFS compression setting, the band (lowest, highest) in
     which logicalused/used lies on 128 KiB records, for sectors of 512 as of 4096 bytes. ``made_by_tool``: a tool writes the
-    same bytes by itself, and need not be handed them.
+    same bytes by itself, and need not be handed them. ``unique``: no two records are the same, so nothing is deduplicated.
     """
 
     name: ClassVar[str]
     promise: ClassVar[Mapping[str, Band]]
     made_by_tool: ClassVar[bool] = False
+    unique: ClassVar[bool] = True
 
     @abstractmethod
     def chunk(self, seed: int, index: int) -> bytes:

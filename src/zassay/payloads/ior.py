@@ -19,6 +19,7 @@ class Ior(Payload):
     """The buffers of the tasks, one after the other by rank: a file of one task is its buffer, again and again."""
 
     name = "ior"
+    unique = False
     # On 4096- and 512-byte sectors lz4 gives 3.56 and 3.94, lzjb 4.57 and 4.83, gzip 10.67 and 11.64; below is room for metadata.
     promise = {
         "off": (0.97, 1.02),

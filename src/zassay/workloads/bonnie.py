@@ -139,7 +139,7 @@ def _script(settings: Settings, filesystem: Filesystem, number: int) -> str:
 over() {{
     mark ${{_phase}}_end
     snap ${{_phase}}_end
-    if [ $_phase = {numbered(ACCOUNTS_AFTER, number)} ]; then accounts; fi
+    if [ $_phase = {numbered(ACCOUNTS_AFTER, number)} ]; then accounts & fi
     _phase=
 }}
 accounts() {{
@@ -147,7 +147,7 @@ accounts() {{
     OUT=/run/zassay/during
     mkdir -p $OUT
     {filesystem.flush()}
-    {filesystem.after().rstrip()}
+    {filesystem.weigh().rstrip()}
     {filesystem.accounts().rstrip()}
     if [ -e $OUT/cloned ]; then mv $OUT/cloned $_all/cloned; fi
     mv $OUT/space $_all/{numbered("space", number)}.during
@@ -168,6 +168,7 @@ listen() {{
 {cases}
         esac
     done
+    wait
 }}
 words="-d {MOUNT} -s {size} -n 0 -r 0 -u root:root -m zassay -x 1{fast}{data}"
 bonnie++ $words 2>&1 >$OUT/{name}.csv | listen
