@@ -7,8 +7,9 @@ figure_heat <- function(study, item) {
   xs <- intersect(study$levels[[item$x]], as.character(values[[item$x]]))
   ys <- intersect(study$levels[[item$y]], as.character(values[[item$y]]))
   blocks <- length(study$data$blocks)
-  place <- function(table) table[, c("cx", "cy") := .(match(as.character(get(item$x)), xs),
-                                                      -match(as.character(get(item$y)), ys))]
+  place <- function(table) {
+    table[, c("cx", "cy") := .(match(as.character(get(item$x)), xs), -match(as.character(get(item$y)), ys))]
+  }
   strips <- place(values)[, left := cx - 0.5 + (block - 1) / blocks]
   by <- c("cx", "cy", "facet")
   check_one_cell(study, item, values, by)

@@ -67,8 +67,8 @@ interaction_plot <- function(study, item, values, printed) {
   units <- lapply(stats::setNames(nm = metrics), function(name) {
     quantity(study, name, values[metric == name, value])
   })
-  label <- function(table) table[, metric := factor(vapply(units, `[[`, "", "label")[metric],
-                                                    levels = vapply(units, `[[`, "", "label"))]
+  labels <- vapply(units, `[[`, "", "label")
+  label <- function(table) table[, metric := factor(labels[metric], levels = labels)]
   scaled <- function(table) {
     out <- data.table::copy(table)
     out[, value := value / vapply(units, `[[`, 0, "factor")[metric]]

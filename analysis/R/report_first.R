@@ -15,7 +15,8 @@ conclusion <- function(page) {
   }, "")
   sources <- data.table::uniqueN(claims$study)
   sprintf("Of the %s claims of %s, %s%s.", tally(claims, TRUE),
-          if (sources == 1L) "one source" else paste(spelled(sources), "sources"), join_words(parts), because_untested(page))
+          if (sources == 1L) "one source" else paste(spelled(sources), "sources"), join_words(parts),
+          because_untested(page))
 }
 
 #' The number of claims that are `which`, linked to their rows.
@@ -36,19 +37,16 @@ join_words <- function(x) {
 
 #' Why claims could not be tested, the most frequent reason first.
 because_untested <- function(page) {
-  open <- page$claims[verdict == "NOT TESTABLE HERE", .N, by = detail][order(-N, detail)]
-  if (!nrow(open)) return("")
-  parts <- vapply(open$detail, function(word) {
-    which <- page$claims$verdict == "NOT TESTABLE HERE" & page$claims$detail == word
-    paste(tally(page$claims, which), why_untested(word, page))
-  }, "")
-  paste0(": ", join_words(parts))
+  claims <- page$claims
+  why <- ifelse(claims$verdict == "NOT TESTABLE HERE", mapply(why_untested, claims$detail, claims$data_class), "")
+  reasons <- names(sort(-table(why[nzchar(why)])))
+  if (!length(reasons)) return("")
+  paste0(": ", join_words(vapply(reasons, function(reason) paste(tally(claims, why == reason), reason), "")))
 }
 
-why_untested <- function(detail, page) {
-  worst <- if (length(page$studies)) lowest_class(vapply(page$studies, `[[`, "", "class")) else ""
+why_untested <- function(detail, class) {
   switch(detail,
-    "class" = switch(worst, S = "because synthetic data decide nothing about ZFS",
+    "class" = switch(class, S = "because synthetic data decide nothing about ZFS",
                      E = "because this host emulates the CPU, so times are not evidence (counts are)",
                      "because they need another class of machine"),
     "absent" = "because the data lack what they need",
@@ -75,10 +73,13 @@ CLASS_NOTES <- c(
   B = "The runs were on bare metal (class B)."
 )
 
+#' What the data may decide; where sources were measured in several classes, which note is about which.
 class_notes <- function(page) {
-  classes <- unique(vapply(page$studies, `[[`, "", "class"))
-  paste0(tag("p", CLASS_NOTES[[lowest_class(classes)]], class = "note"),
-         if (length(classes) > 1L) paragraph("Sources were measured in several classes; each section says which."))
+  classes <- vapply(page$studies, `[[`, "", "class")
+  ids <- vapply(page$studies, function(study) ident(study$claims$source$id), "")
+  present <- intersect(CLASSES, classes)
+  of <- vapply(present, function(class) paste0(paste(ids[classes == class], collapse = ", "), ": "), "")
+  paste(tag_each("p", paste0(if (length(present) > 1L) of else "", CLASS_NOTES[present])), collapse = "\n")
 }
 
 #' How the claims of each source came out: a row per source, a column per verdict.
@@ -93,9 +94,9 @@ summary_table <- function(page) {
   cells <- c(list(source = vapply(all, summary_name, "", measured = length(page$studies), page = page)),
              stats::setNames(lapply(words, column), words),
              list(all = vapply(all, function(study) tally(claims, claims$study == study$name), "")))
-  keys <- lapply(words, function(word) vapply(all, function(study) {
-    sum(claims$study == study$name & claims$verdict == word)
-  }, 0L))
+  keys <- lapply(words, function(word) {
+    vapply(all, function(study) sum(claims$study == study$name & claims$verdict == word), 0L)
+  })
   totals <- c(vapply(words, function(word) tally(claims, claims$verdict == word), ""), tally(claims, TRUE))
   foot <- paste0("<th scope=\"row\">All</th>", paste0("<td>", totals, "</td>", collapse = ""))
   table <- html_table(cells, c("Source", words, "Claims"), "summary", stats::setNames(keys, words),

@@ -34,9 +34,9 @@ method_holes <- function() {
 references_html <- function(path) {
   items <- read_yaml_strict(path)$references
   html_list(vapply(items, function(item) {
-    status <- if (item$status == "recalled") {
-      " <span class=\"recalled\">(recalled from the literature, not re-read for this project)</span>"
-    } else sprintf(" <span class=\"recalled\">(%s)</span>", esc(item$status))
+    known <- item$status
+    if (known == "recalled") known <- "recalled from the literature, not re-read for this project"
+    status <- sprintf(" <span class=\"recalled\">(%s)</span>", esc(known))
     title <- if (is.null(item$title)) "" else sprintf(" <cite>%s</cite>.", named(item$title))
     where <- if (is.null(item$where)) "" else paste0(", ", named(item$where))
     sprintf("<span id=\"ref-%s\">%s</span>%s, %s.%s Used for: %s.%s", item$id, esc(item$authors), where,

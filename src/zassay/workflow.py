@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import sys
@@ -98,9 +99,8 @@ def start(resources: Mapping[str, Any]) -> Flow:
     blocks = [f"{number:02d}" for number in range(1, setup.scale.blocks + 1)]
     found = {name: study.load(setup.root, name, setup.scale) for name in setup.studies}
     images = {name: sorted({cell.settings.image for cell in what.cells}) for name, what in found.items()}
-    scale = files.sha256_json(
-        [setup.scale.name, setup.scale.scope, vars(setup.scale.machine) | {"disks": ""}, setup.scale.blocks]
-    )
+    machine = dataclasses.asdict(setup.scale.machine) | {"disks": ""}
+    scale = files.sha256_json([setup.scale.name, setup.scale.scope, machine, setup.scale.blocks])
     return Flow(setup.studies, dict.fromkeys(setup.studies, blocks), images, scale)
 
 

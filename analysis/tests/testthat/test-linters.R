@@ -1,7 +1,7 @@
 # The code itself: files are small, schemas agree with Python's reading of them (lintr runs in tests/test_linters.py).
 
-files <- list.files(file.path(ROOT, "analysis"), "[.](R|Rmd)$|^(audit|compare|estimate|figures|report)$", recursive = TRUE,
-                    full.names = TRUE)
+files <- list.files(file.path(ROOT, "analysis"), "[.](R|Rmd)$|^(audit|compare|estimate|figures|report)$",
+                    recursive = TRUE, full.names = TRUE)
 
 test_that("no file is larger than 16 KiB, vectors apart", {
   expect_true(all(file.size(files) < 16 * 1024), info = paste(basename(files)[file.size(files) >= 16 * 1024],
