@@ -23,11 +23,11 @@ rule report:
 
 rule pdf:
     input:
-        "results/report.html",
         FLOW.sources("pdf"),
+        page="results/report.html",
     output:
         "results/report.pdf",
     log:
         "results/logs/pdf/pdf.log",
     shell:
-        "zassay pdf {input[0]} --out {output} 2>&1 | tee {log}"
+        "zassay pdf {input.page} --out {output} 2>&1 | tee {log}"
