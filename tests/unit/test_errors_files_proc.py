@@ -175,7 +175,7 @@ def test_every_verb_is_found_and_explains_itself(capsys: pytest.CaptureFixture[s
         cli.main(["--help"])
     assert caught.value.code == 0
     out = capsys.readouterr().out
-    assert [verb for verb in cli.verbs() if verb.replace("_", "-") not in out] == []
+    assert [verb for verb in cli.verbs() if cli.spoken(verb) not in out] == []
 
 
 def test_an_unknown_verb_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
