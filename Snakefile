@@ -34,4 +34,5 @@ rule all:
     default_target: True
     input:
         "results/report.html",
+        "results/report.pdf",
         "results/bundle.json",

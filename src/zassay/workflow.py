@@ -99,7 +99,7 @@ def start(resources: Mapping[str, Any]) -> Flow:
     found = {name: study.load(setup.root, name, setup.scale) for name in setup.studies}
     images = {name: sorted({cell.settings.image for cell in what.cells}) for name, what in found.items()}
     scale = files.sha256_json(
-        [setup.scale.name, setup.scale.scope, vars(setup.scale.machine) | {"disks": ""}, setup.scale.blocks]
+        [setup.scale.name, setup.scale.scope, vars(setup.scale.machine) | {"disks": "", "classes": ""}, setup.scale.blocks]
     )
     return Flow(setup.studies, dict.fromkeys(setup.studies, blocks), images, scale)
 

@@ -2,6 +2,7 @@
 rule bundle:
     input:
         "results/report.html",
+        "results/report.pdf",
         "CITATION.cff",
         FLOW.sources("bundle"),
     output:
