@@ -37,7 +37,7 @@ def history(*syncing: tuple[float, float]) -> str:
         f"{number} {int(start * 1e9)} C 0 0 0 0 0 0 0 0 {int((end - start) * 1e9)}\n"
         for number, (start, end) in enumerate(syncing)
     )
-    return f"head\n{' '.join(txgs.COLUMNS)}\n{rows}"
+    return f"{' '.join(txgs.COLUMNS)}\n{rows}"
 
 
 def made(
