@@ -160,7 +160,7 @@ def table(measured: dict[str, Any]) -> str:
     """One table of all parts measured in this checkout, each with when it was, the load before it and what others stole."""
     lines = ["| what | measured | bound | when, load before, CPU time stolen |", "|---|---|---|---|"]
     for part in (part for part in PARTS if part in measured):
-        when = f"{measured[part]['when']}, {measured[part]['load']:.1f}, {measured[part]['stolen']:.0%}"
+        when = f"{measured[part]['when']}, {measured[part]['load']:.1f}, {measured[part].get('stolen', 0.0):.0%}"
         lines += [f"| {what} | {value} | {bound} | {when} |" for what, value, bound in measured[part]["rows"]]
     return "\n".join(["# Bench", "", f"{os.cpu_count()} cores", "", *lines, ""])
 
